@@ -1,0 +1,190 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/scalws/scalws/pkg/lb"
+)
+
+// listenAddress takes "ip:port", "[ipv6]:port" and, where unix is true, "unix:/path".
+func listenAddress(unix bool) form[string] {
+	bound := "ip:port or [ipv6]:port"
+	if unix {
+		bound = "ip:port, [ipv6]:port or unix:/path"
+	}
+	return form[string]{wants: "an address", bound: bound, parse: func(text string) (string, *fault) {
+		invalid := func(hint string) (string, *fault) {
+			return "", &fault{code: codeInvalidAddress,
+				message: fmt.Sprintf("must be %s, found %q", bound, shorten(text)), hint: hint}
+		}
+		if lb.IsUnix(text) && unix {
+			socket, err := lb.ParseAddress(text)
+			if err != nil {
+				return "", &fault{code: codeInvalidAddress, message: err.Error()}
+			}
+			return socket, nil
+		}
+		if strings.Contains(text, "://") {
+			return invalid("remove the scheme")
+		}
+		if port, ok := strings.CutPrefix(text, ":"); ok && onlyDigits(port) {
+			return invalid(fmt.Sprintf("write 0.0.0.0:%s or [::]:%s for every address", port, port))
+		}
+		if port, ok := strings.CutPrefix(text, "localhost:"); ok {
+			return invalid("names are not resolved: write 127.0.0.1:" + port)
+		}
+		addr, err := netip.ParseAddrPort(text)
+		if err != nil {
+			if a, err := netip.ParseAddr(text); err == nil {
+				return invalid("the port is missing: write " + netip.AddrPortFrom(a, 80).String())
+			}
+			return invalid("")
+		}
+		return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()).String(), nil
+	}}
+}
+
+// filePath takes an absolute path or one of the words.
+func filePath(words ...string) form[string] {
+	bound := "an absolute path"
+	if len(words) > 0 {
+		bound = strings.Join(words, ", ") + " or an absolute path"
+	}
+	return form[string]{wants: "a text", bound: bound, parse: func(text string) (string, *fault) {
+		for _, w := range words {
+			if text == w {
+				return text, nil
+			}
+		}
+		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) || len(text) > maxRoutePath {
+			f := &fault{code: codeInvalidFilePath, message: fmt.Sprintf("must be %s, found %q", bound, shorten(text))}
+			if near := nearest(text, words); near != "" {
+				f.hint = fmt.Sprintf("did you mean %s?", near)
+			}
+			return "", f
+		}
+		return text, nil
+	}}
+}
+
+// socketPath takes the path of a socket file.
+func socketPath() form[string] {
+	return form[string]{wants: "a text", bound: "an absolute path of at most 107 bytes", parse: func(text string) (string, *fault) {
+		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) {
+			return "", &fault{code: codeInvalidFilePath, message: fmt.Sprintf("must be an absolute path, found %q", shorten(text)),
+				hint: "for example /run/scalws/admin.sock"}
+		}
+		socket, err := lb.ParseAddress("unix:" + text)
+		if err != nil {
+			return "", &fault{code: codeInvalidFilePath, message: err.Error()}
+		}
+		return strings.TrimPrefix(socket, "unix:"), nil
+	}}
+}
+
+// mode takes the permissions of a socket file in octal. To connect is to write, and whoever connects is
+// an administrator: nobody but the owner and the group may.
+func mode() form[uint32] {
+	const rule = `write it in octal with a leading 0, for example "0660"`
+	return form[uint32]{wants: "a file mode", bound: `"0600" to "0770"`, takes: asWritten, parse: func(text string) (uint32, *fault) {
+		n, err := strconv.ParseUint(text, 8, 32)
+		if err != nil || len(text) != 4 || text[0] != '0' {
+			return 0, &fault{code: codeInvalidMode, message: fmt.Sprintf("must be a file mode, found %q", shorten(text)), hint: rule}
+		}
+		if n&0o007 != 0 {
+			return 0, &fault{code: codeOpenSocket, message: "must not give others any permission",
+				hint: `write "0660" and set group to those who may control the daemon`}
+		}
+		if n&0o600 != 0o600 {
+			return 0, &fault{code: codeInvalidMode, message: "must let the owner read and write", hint: rule}
+		}
+		return uint32(n), nil
+	}}
+}
+
+// prefix takes a network, or an address as the network of that one address. An IPv4-mapped network is
+// the IPv4 network.
+func prefix() form[netip.Prefix] {
+	return form[netip.Prefix]{wants: "a network", bound: "10.0.0.0/8, 2001:db8::/32 or one address", parse: func(text string) (netip.Prefix, *fault) {
+		invalid := func(hint string) (netip.Prefix, *fault) {
+			return netip.Prefix{}, &fault{code: codeInvalidPrefix,
+				message: fmt.Sprintf("must be a network such as 10.0.0.0/8, found %q", shorten(text)), hint: hint}
+		}
+		if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+			a = a.Unmap()
+			return netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			address, _, _ := strings.Cut(text, "/")
+			a, err := netip.ParseAddr(address)
+			switch {
+			case err != nil:
+				return invalid("names are not resolved: write addresses")
+			case a.Zone() != "":
+				return invalid("write the address without its zone")
+			}
+			return invalid(fmt.Sprintf("the length of such a network is 0 to %d", a.BitLen()))
+		}
+		const mapped = 96 // bits in front of the IPv4 address (RFC 4291 section 2.5.5.2)
+		if p.Addr().Is4In6() {
+			if p.Bits() < mapped {
+				return invalid("an IPv4-mapped network has a length of at least 96: write the IPv4 network")
+			}
+			p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
+		}
+		if p != p.Masked() {
+			return invalid(fmt.Sprintf("bits are set behind the length: did you mean %s?", p.Masked()))
+		}
+		return p, nil
+	}}
+}
+
+// singleAddress takes the address of a runtime without a pool. A scheme is required; its default port is
+// not.
+func singleAddress() form[Address] {
+	const bound = "http://host:port, https://host:port or unix:/path"
+	return form[Address]{wants: "an address", bound: bound, parse: func(text string) (Address, *fault) {
+		invalid := func(hint string) (Address, *fault) {
+			return Address{}, &fault{code: codeInvalidAddress,
+				message: fmt.Sprintf("must be %s, found %q", bound, shorten(text)), hint: hint}
+		}
+		if lb.IsUnix(text) {
+			member, err := lb.ParseAddress(text)
+			if err != nil {
+				return invalid(err.Error())
+			}
+			return Address{Member: member}, nil
+		}
+		scheme, host, ok := strings.Cut(text, "://")
+		if !ok {
+			if _, err := lb.ParseAddress(text); err == nil {
+				return invalid("write http://" + text)
+			}
+			return invalid("for a pool write {pool: name}")
+		}
+		a := Address{HTTPS: strings.EqualFold(scheme, "https")}
+		if !a.HTTPS && !strings.EqualFold(scheme, "http") {
+			return invalid("the scheme is http or https")
+		}
+		if i := strings.IndexAny(host, "/?#"); i >= 0 {
+			return invalid(fmt.Sprintf("members get the path of the request: remove %s", shorten(host[i:])))
+		}
+		if strings.Contains(host, "@") {
+			return invalid("remove the user name")
+		}
+		if !strings.Contains(host[strings.LastIndex(host, "]")+1:], ":") {
+			host += map[bool]string{false: ":80", true: ":443"}[a.HTTPS]
+		}
+		member, err := lb.ParseAddress(host)
+		if err != nil {
+			return invalid(err.Error())
+		}
+		a.Member = member
+		return a, nil
+	}}
+}

@@ -1,0 +1,189 @@
+// Package config turns a YAML text into a checked [Config], or into every problem that it has, each
+// with its place, its path and a stable code.
+//
+// It works in three steps: a strict decode that keeps positions, defaults, and one check. Nothing is
+// resolved and nothing is started; files that the text names are read.
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/scalws/scalws/pkg/lb"
+)
+
+// Config is a whole configuration, defaults filled in and checked.
+type Config struct {
+	Server Server
+	// Upstreams are the pools, sorted by name.
+	Upstreams []Upstream
+	Tenants   []Tenant
+	Admin     Admin
+	Metrics   Metrics
+	AccessLog AccessLog
+	// Digest is the SHA-256 of the text, in hex.
+	Digest string
+}
+
+// Server is what faces clients.
+type Server struct {
+	// Listeners, at least one, names unique.
+	Listeners []Listener
+	// TrustedProxies are the peers whose X-Forwarded-* is believed. Empty: nobody's.
+	TrustedProxies []netip.Prefix
+	// MaxBody of a request in bytes; 0 is no limit.
+	MaxBody int64
+	// MaxHeader bounds a request head in bytes, MaxHeaders its fields, MaxURI its target.
+	MaxHeader  int
+	MaxHeaders int
+	MaxURI     int
+	// HeaderTimeout is how long a head may take, BodyReadTimeout the longest gap in an upload,
+	// IdleTimeout the wait between requests.
+	HeaderTimeout   time.Duration
+	BodyReadTimeout time.Duration
+	IdleTimeout     time.Duration
+	// ShutdownTimeout bounds the drain.
+	ShutdownTimeout time.Duration
+	// UpstreamClient is how members are talked to.
+	UpstreamClient Client
+}
+
+// Listener is a socket that clients connect to.
+type Listener struct {
+	Name string
+	// Address is "ip:port", "[ipv6]:port" or "unix:/path".
+	Address string
+}
+
+// Client is how a member or a single upstream is talked to. 0 in a duration is no limit.
+type Client struct {
+	ConnectTimeout  time.Duration
+	ResponseTimeout time.Duration
+	// BodyTimeout is the longest gap in an answer's body.
+	BodyTimeout time.Duration
+	// IdleTimeout is how long an unused connection is kept.
+	IdleTimeout time.Duration
+	// CertFile and KeyFile, both or neither, are the client certificate for https members.
+	CertFile string
+	KeyFile  string
+}
+
+// Upstream is a pool.
+type Upstream struct {
+	Name    string
+	Members []lb.Member
+	// FromAPI is true for members_from: api.
+	FromAPI  bool
+	Settings lb.Settings
+	// Keepalive is how many idle connections are kept for each member; 0 keeps none.
+	Keepalive int
+	// HTTPS is true for scheme: https.
+	HTTPS bool
+	TLS   UpstreamTLS
+	// HashKeyFile is the file with the affinity key; empty: a random key for each process.
+	HashKeyFile string
+}
+
+// UpstreamTLS is how members of an https pool are verified.
+type UpstreamTLS struct {
+	// CAFile is trusted in addition to the system's roots; empty: the roots alone.
+	CAFile string
+	// ServerName is SNI and certificate name; empty: the member's host.
+	ServerName string
+}
+
+// Tenant groups applications.
+type Tenant struct {
+	Name         string
+	Applications []Application
+}
+
+// Application is a set of domains and what answers them.
+type Application struct {
+	Name string
+	// Domains in lower case: exact, "*.example.com", or "*".
+	Domains []string
+	// Runtime answers what no route takes; nil: 404.
+	Runtime *Runtime
+	Routes  []Route
+	// MaxBody overrides Server.MaxBody; nil does not.
+	MaxBody *int64
+}
+
+// Route is a path prefix of an application.
+type Route struct {
+	// Path is a prefix on segment borders: "/api" takes "/api" and "/api/x", not "/apis".
+	Path    string
+	Runtime Runtime
+	// MaxBody overrides the application's; nil does not.
+	MaxBody *int64
+}
+
+// Runtime is a proxy runtime. Exactly one of Address, Pool and Backends is set.
+type Runtime struct {
+	// Address is the single-address form.
+	Address *Address
+	// Pool is the name of a pool.
+	Pool string
+	// Backends split requests by weight.
+	Backends []Backend
+	// PreserveHost sends the client's Host to the member; false sends the member's address.
+	PreserveHost bool
+	// ConnectTimeout and ResponseTimeout apply to each attempt. They are filled in from the client that
+	// applies (Client for an address, Server.UpstreamClient otherwise).
+	ConnectTimeout  time.Duration
+	ResponseTimeout time.Duration
+	// WebSocket allows upgrades.
+	WebSocket bool
+	// TLSCAFile is for a single https:// address.
+	TLSCAFile string
+	// Client is how a single address is talked to, filled in from Server.UpstreamClient where the
+	// runtime's client section says nothing.
+	Client Client
+}
+
+// Address is a single upstream: "http://host:port", "https://host:port" or "unix:/path".
+type Address struct {
+	// Member is the address in the form of a member (lb.ParseAddress).
+	Member string
+	HTTPS  bool
+}
+
+// Backend is one entry of a weighted split: a pool or a status.
+type Backend struct {
+	// Pool is empty for a status entry.
+	Pool string
+	// Status is 500 to 599, or 0 for a pool entry.
+	Status int
+	// Weight is 0 to 1000; 0 sends nothing.
+	Weight int
+}
+
+// Admin is how the daemon is looked into and changed.
+type Admin struct {
+	Socket AdminSocket
+}
+
+// AdminSocket is the unix socket of the admin API.
+type AdminSocket struct {
+	// Path is empty for the default of the user that runs the daemon.
+	Path string
+	// Mode of the socket file, for example 0660.
+	Mode uint32
+	// Group that owns the socket file; empty leaves the process's group.
+	Group string
+}
+
+// Metrics is the metrics listener.
+type Metrics struct {
+	// Address is empty for no listener.
+	Address string
+}
+
+// AccessLog is where request lines go.
+type AccessLog struct {
+	// Output is "stdout", "stderr", "off" or a path.
+	Output string
+	// Format is "json" or "text".
+	Format string
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxDepth of values in values. No key lies deeper than 10.
+const maxDepth = 32
+
+// document is the root of the text's only document, or the one problem that keeps it from being read
+// (docs/configuration.md#the-yaml-that-is-read).
+//
+// The text is decoded into nodes, never into values: nodes keep their places, and an alias stays an
+// alias, so that a text whose aliases multiply costs no more than its length.
+func document(file string, text []byte) (*yaml.Node, *Problem) {
+	fail := func(line, column int, f *fault) (*yaml.Node, *Problem) {
+		return nil, &Problem{Code: f.code, Severity: Error, File: file, Line: line, Column: column,
+			Message: f.message, Hint: f.hint}
+	}
+	if len(text) > maxText {
+		return fail(0, 0, &fault{code: codeFileTooLarge,
+			message: "the text is larger than " + formatSize(maxText)})
+	}
+	if offset, f := checkText(text); f != nil {
+		line, column := place(withoutMark(text), max(0, offset-(len(text)-len(withoutMark(text)))))
+		return fail(line, column, f)
+	}
+	text = withoutMark(text)
+
+	source := &byteReader{text: text}
+	nodes := yaml.NewDecoder(source)
+	first, err := nextDocument(nodes)
+	if errors.Is(err, io.EOF) || err == nil && isEmpty(first) {
+		return fail(1, 1, &fault{code: codeEmptyFile, message: "there is no configuration in it",
+			hint: "the smallest one has server.listeners"})
+	}
+	if err != nil {
+		return fail(syntaxProblem(text, source.read, err))
+	}
+	second, err := nextDocument(nodes)
+	if err == nil {
+		return fail(second.Line, second.Column, &fault{code: codeSeveralDocuments,
+			message: "a second document begins here", hint: "a configuration is one document: remove the ---"})
+	}
+	if !errors.Is(err, io.EOF) {
+		return fail(syntaxProblem(text, source.read, err))
+	}
+	root := first.Content[0]
+	if n, f := refused(root, 1); f != nil {
+		return fail(n.Line, n.Column, f)
+	}
+	return root, nil
+}
+
+// nextDocument is io.EOF behind the last one. The parser reports a text that it cannot read as an error,
+// and one that it did not expect as a panic; a configuration must never end the process, so that both
+// come back as errors.
+func nextDocument(nodes *yaml.Decoder) (n *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = nil, fmt.Errorf("reading the document: %v", r)
+		}
+	}()
+	n = &yaml.Node{}
+	if err := nodes.Decode(n); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// isEmpty is true for a document without a value: nothing at all, only comments, or a lone "---".
+func isEmpty(doc *yaml.Node) bool {
+	if len(doc.Content) == 0 {
+		return true
+	}
+	n := doc.Content[0]
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
+}
+
+// refused is the first node that uses what this file format leaves out of YAML.
+func refused(n *yaml.Node, depth int) (*yaml.Node, *fault) {
+	const plain = "write the value out where it is used"
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return n, &fault{code: codeAnchorOrAlias, message: "aliases are not accepted: *" + n.Value, hint: plain}
+	case n.Anchor != "":
+		return n, &fault{code: codeAnchorOrAlias, message: "anchors are not accepted: &" + n.Anchor, hint: plain}
+	case n.Tag == "!!merge":
+		return n, &fault{code: codeAnchorOrAlias, message: "merge keys are not accepted: <<", hint: plain}
+	case n.Style&yaml.TaggedStyle != 0:
+		return n, &fault{code: codeTag, message: "tags are not accepted: " + n.Tag, hint: "remove the tag"}
+	case depth > maxDepth:
+		return n, tooDeep()
+	}
+	for _, inner := range n.Content {
+		if at, f := refused(inner, depth+1); f != nil {
+			return at, f
+		}
+	}
+	return nil, nil
+}
+
+func tooDeep() *fault {
+	return &fault{code: codeNestedTooDeep, message: fmt.Sprintf("values lie more than %d levels deep", maxDepth)}
+}

@@ -1,0 +1,106 @@
+package config
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"path/filepath"
+)
+
+// Bounds of an affinity key in bytes.
+const (
+	minAffinityKey = 16
+	maxAffinityKey = 4096
+)
+
+// namedFile reads the name of a file, relative to the folder of the configuration.
+func namedFile(to *string) kind {
+	form := freeText()
+	form.bound = "a path, relative to this file"
+	k := scalar(to, form)
+	read := k.read
+	k.read = func(d *decoder, v value) {
+		read(d, v)
+		if *to != "" && !filepath.IsAbs(*to) {
+			*to = filepath.Join(d.dir, *to)
+		}
+	}
+	return k
+}
+
+// content reads a file that the value at path names.
+func (d *decoder) content(path, file string) ([]byte, bool) {
+	if !d.given(path) || !d.sound(path) {
+		return nil, false
+	}
+	text, f := readFile(file, maxNamed)
+	if f != nil {
+		d.failValue(d.places[path], f)
+		return nil, false
+	}
+	return text, true
+}
+
+// checkCA reads a file of CA certificates.
+func (d *decoder) checkCA(path, file string) {
+	text, ok := d.content(path, file)
+	if !ok {
+		return
+	}
+	if why := notCertificates(text); why != "" {
+		d.failValue(d.places[path], &fault{code: codeInvalidCertificate,
+			message: file + ": " + why, hint: "the file holds one PEM certificate or more"})
+	}
+}
+
+// notCertificates says why a text is not a list of PEM certificates. Text between the blocks is
+// commentary (RFC 7468 section 5.2).
+func notCertificates(text []byte) string {
+	count := 0
+	for {
+		var block *pem.Block
+		block, text = pem.Decode(text)
+		if block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return fmt.Sprintf("holds a %s block", block.Type)
+		}
+		count++
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Sprintf("certificate %d: %v", count, err)
+		}
+	}
+	if bytes.Contains(text, []byte("-----BEGIN")) {
+		return "holds a PEM block that cannot be read"
+	}
+	if count == 0 {
+		return "holds no certificate"
+	}
+	return ""
+}
+
+// checkKeyPair reads a certificate and its key.
+func (d *decoder) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
+	cert, certOK := d.content(certPath, certFile)
+	key, keyOK := d.content(keyPath, keyFile)
+	if !certOK || !keyOK {
+		return
+	}
+	if _, err := tls.X509KeyPair(cert, key); err != nil {
+		d.failValue(d.places[certPath], &fault{code: codeInvalidCertificate, message: err.Error(),
+			hint: "cert_file and key_file are PEM and belong together"})
+	}
+}
+
+// checkAffinityKey reads the secret for affinity cookies.
+func (d *decoder) checkAffinityKey(path, file string) {
+	key, ok := d.content(path, file)
+	if ok && (len(key) < minAffinityKey || len(key) > maxAffinityKey) {
+		d.failValue(d.places[path], &fault{code: codeInvalidKeyFile,
+			message: fmt.Sprintf("%s must have %d to %d bytes, found %d", file, minAffinityKey, maxAffinityKey, len(key)),
+			hint:    "make one with: head -c 32 /dev/urandom"})
+	}
+}

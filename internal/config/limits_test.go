@@ -1,0 +1,130 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+const smallest = "server: {listeners: [{name: http, address: \"127.0.0.1:0\"}]}\n"
+
+// TestHostileTexts holds that texts which make readers of YAML explode end in an error within a second
+// and 200 MB.
+func TestHostileTexts(t *testing.T) {
+	var bomb strings.Builder
+	bomb.WriteString("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n")
+	for i := range 9 {
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 10))
+	}
+	for name, tc := range map[string]struct{ text, code string }{
+		"alias bomb":          {bomb.String(), codeAnchorOrAlias},
+		"alias of itself":     {"&a [*a]", codeAnchorOrAlias},
+		"merge of itself":     {"a: &a {<<: *a}", codeAnchorOrAlias},
+		"brackets":            {strings.Repeat("[", maxText), codeNestedTooDeep},
+		"balanced brackets":   {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), codeNestedTooDeep},
+		"braces":              {strings.Repeat("{a: ", maxText/4), codeNestedTooDeep},
+		"dashes":              {strings.Repeat("- ", maxText/2), codeNestedTooDeep},
+		"question marks":      {strings.Repeat("? ", maxText/2), codeNestedTooDeep},
+		"comments":            {strings.Repeat("#\n", maxText/2), codeEmptyFile},
+		"empty lines":         {strings.Repeat("\n", maxText), codeEmptyFile},
+		"one key many times":  {strings.Repeat("server: 1\n", 100_000), codeDuplicateKey},
+		"unknown keys":        {manyKeys(50_000), codeUnknownKey},
+		"one long key":        {strings.Repeat("k", 1<<20) + ": 1\n", codeUnknownKey},
+		"too many members":    {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", codeOutOfRange},
+		"same members":        {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x:1}, ", 10_000) + "]}}", codeInvalidMember},
+		"number of many digs": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", codeOutOfRange},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			start := time.Now()
+			cfg, problems := Parse("scalws.yaml", []byte(tc.text))
+			took := time.Since(start)
+			runtime.ReadMemStats(&after)
+			if cfg != nil || len(problems) == 0 || problems[0].Code != tc.code && problems[len(problems)-1].Code != tc.code {
+				t.Errorf("problems do not begin or end with %s: %.300s", tc.code, report(problems))
+			}
+			if took > time.Second*raceFactor {
+				t.Errorf("took %v", took)
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 {
+				t.Errorf("allocated %d MB", used>>20)
+			}
+		})
+	}
+}
+
+func manyKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "key%d: 1\n", i)
+	}
+	return b.String()
+}
+
+// TestTooLarge holds the bound of the file, of a text and of a file that it names.
+func TestTooLarge(t *testing.T) {
+	t.Chdir(t.TempDir())
+	large := []byte(smallest + strings.Repeat("#", maxText))
+	write(t, "large.yaml", large)
+	write(t, "ca.pem", make([]byte, maxNamed+1))
+	write(t, "names.yaml", []byte(smallest+"upstreams: {a: {scheme: https, members: [{address: x:1}], tls: {ca_file: ca.pem}}}"))
+
+	_, loaded := Load("large.yaml")
+	_, parsed := Parse("large.yaml", large)
+	_, named := Load("names.yaml")
+	for name, problems := range map[string]Problems{"file": loaded, "text": parsed, "named file": named} {
+		if len(problems) != 1 || problems[0].Code != codeFileTooLarge || !problems.Failed() {
+			t.Errorf("%s: %v", name, problems)
+		}
+	}
+	if _, problems := Parse("fits.yaml", large[:maxText]); len(problems) > 0 {
+		t.Errorf("a text of the largest size: %v", problems)
+	}
+}
+
+// TestLoadUnreadable holds what is said of a configuration that cannot be read.
+func TestLoadUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	for name, tc := range map[string]struct{ path, message string }{
+		"absent": {filepath.Join(dir, "none.yaml"), "does not exist"},
+		"folder": {dir, "is not a regular file"},
+		"device": {os.DevNull, "is not a regular file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg, problems := Load(tc.path)
+			if cfg != nil || len(problems) != 1 || problems[0].Code != codeUnreadableFile ||
+				problems[0].File != tc.path || !strings.Contains(problems[0].Message, tc.message) {
+				t.Errorf("Config %v, problems %v", cfg, problems)
+			}
+		})
+	}
+}
+
+// TestNamedFilesAreRelative holds that files are looked for beside the configuration, wherever the
+// process runs.
+func TestNamedFilesAreRelative(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "affinity.key"), make([]byte, minAffinityKey))
+	write(t, filepath.Join(dir, "scalws.yaml"), []byte(smallest+
+		"upstreams: {a: {members: [{address: x:1}], balance: hash, hash: {by: cookie, key_file: affinity.key}}}"))
+	cfg, problems := Load(filepath.Join(dir, "scalws.yaml"))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	if got, want := cfg.Upstreams[0].HashKeyFile, filepath.Join(dir, "affinity.key"); got != want {
+		t.Errorf("HashKeyFile %q, want %q", got, want)
+	}
+}
+
+func write(t *testing.T, file string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
