@@ -1,0 +1,327 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/upstream"
+)
+
+const (
+	// memberHead bounds the head of a member's answer.
+	memberHead = 64 << 10
+	// mostInterim bounds the 1xx answers before the final one.
+	mostInterim = 100
+	// continueWait is how long a member may be silent before we send 100 Continue for it.
+	continueWait = time.Second
+	// staleIdle is how long a connection must have been idle for a request that was written to it and not
+	// answered to be sent once more.
+	staleIdle = time.Second
+	// clientCheck is how often we look whether a waiting client is still there.
+	clientCheck = 500 * time.Millisecond
+	// sureWrite is what always fits into the send buffer of a connection that has nothing under way, so that
+	// writing it needs no deadline.
+	sureWrite = 4 << 10
+)
+
+var memberLimits = http1.Limits{Head: memberHead}
+
+// result is what an attempt came to: whose fault it was (outcome), how far it got (progress), and what the
+// client gets if there is no other attempt.
+type result struct {
+	outcome  lb.Outcome
+	progress lb.Progress
+	status   int
+	reason   string
+	done     bool // the answer was passed on, or there is nobody left to answer
+}
+
+// wire is an attempt's connection to a member and what was read from it.
+type wire struct {
+	conn   *upstream.Conn
+	member *upstream.Member
+	in     window
+}
+
+func (w *wire) open(x *exchange, c *upstream.Conn, m *upstream.Member) {
+	if w.in.buf == nil {
+		w.in.buf = x.c.srv.buffers.get()
+	}
+	w.in.r, w.in.w = 0, 0
+	w.conn, w.member = c, m
+	x.c.holds(c)
+}
+
+// drop closes the connection and ends the upload over it.
+func (w *wire) drop(x *exchange) {
+	if w.conn != nil {
+		w.conn.Close()
+		x.up.halt(w.conn)
+		w.conn = nil
+		x.c.holds(nil)
+	}
+	w.release(x)
+}
+
+// keep gives the connection back to its member.
+func (w *wire) keep(x *exchange, now time.Time) {
+	x.c.holds(nil)
+	w.member.Put(w.conn, now)
+	w.conn = nil
+	w.release(x)
+}
+
+func (w *wire) release(x *exchange) {
+	if w.in.buf != nil {
+		x.c.srv.buffers.put(w.in.buf)
+	}
+	w.in = window{}
+}
+
+// attempt sends the request to one member. Where a kept-alive connection turns out to have been closed by
+// the member, the request is sent once more to the same member on a fresh one: that is no failure of the
+// member and no retry (docs/load-balancing.md#stale-connections).
+func (x *exchange) attempt(lease *lb.Lease) result {
+	m := lease.Attachment().(*upstream.Member)
+	x.member = lease.Address()
+	r, stale := x.try(m, lease, true)
+	if stale {
+		x.runtime.Resends.Add(1)
+		r, _ = x.try(m, lease, false)
+	}
+	if r.outcome.Failed() && r.progress != lb.HeadReceived {
+		m.Attempts[upstream.ClassError].Add(1)
+	}
+	return r
+}
+
+// try sends the request over one connection. It is stale if the connection was a kept-alive one that the
+// member had closed already.
+func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r result, stale bool) {
+	rt := x.runtime
+	var conn *upstream.Conn
+	if reuse {
+		conn = m.Get(time.Now())
+	}
+	if conn == nil {
+		var err error
+		if conn, err = m.Dial(x.c.srv.stop, rt.ConnectTimeout); err != nil {
+			return unreachable(err), false
+		}
+	}
+	x.wire.open(x, conn, m)
+
+	out := x.appendRequestHead(x.c.out[:0], lease.Address())
+	body := x.up.ready()
+	sent := len(body)
+	together := len(out)+sent <= bufferSize
+	if together {
+		out = append(out, body...)
+	}
+	x.c.out = out
+	limit := after(time.Now(), rt.ResponseTimeout)
+	if len(out)+sent > sureWrite {
+		conn.SetWriteDeadline(limit)
+	}
+	n, err := conn.Write(out)
+	if err == nil && !together {
+		_, err = conn.Write(body)
+	}
+	if len(out)+sent > sureWrite {
+		conn.SetWriteDeadline(time.Time{})
+	}
+	if err != nil && n == 0 {
+		x.wire.drop(x)
+		return failure(lb.FailureDetail(lb.Reset, err.Error()), lb.NothingSent), conn.Reused
+	}
+	if err == nil {
+		x.up.start(conn, sent)
+	} // else the member may have answered before it closed: what it said counts
+	return x.await(lease, limit)
+}
+
+// await reads the answer up to its final head and passes it on, unless it is a failure that another member
+// may make good.
+func (x *exchange) await(lease *lb.Lease, limit time.Time) (r result, stale bool) {
+	w := &x.wire
+	interim, expecting := 0, x.req.Expect100
+	patience := time.Now().Add(continueWait)
+	x.resp.Reset()
+	for {
+		n, err := x.resp.Parse(w.in.bytes(), memberLimits, x.req.Method == http1.HEAD)
+		if err != nil || n > 0 && x.resp.Status == 101 && !x.upgraded() {
+			return x.failed(lb.FailureDetail(lb.MalformedResponse, detail(err, "101 to a request that asked for no upgrade"))), false
+		}
+		if n > 0 {
+			w.in.use(n)
+			if x.resp.Status >= 200 || x.resp.Status == 101 {
+				return x.answered(lease), false
+			}
+			if interim++; interim > mostInterim {
+				return x.failed(lb.FailureDetail(lb.MalformedResponse, "too many interim answers")), false
+			}
+			if err := x.passInterim(&expecting); err != nil {
+				return x.clientGone(), false
+			}
+			x.resp.Reset()
+			continue
+		}
+
+		until := limit
+		if expecting && (limit.IsZero() || patience.Before(limit)) {
+			until = patience
+		}
+		err = x.fill(until, memberHead)
+		switch {
+		case err == nil:
+		case errors.Is(err, errSlow) && expecting && until.Equal(patience):
+			expecting = false
+			if err := x.passContinue(); err != nil {
+				return x.clientGone(), false
+			}
+		case x.isStale(err, interim):
+			x.wire.drop(x)
+			return result{}, true
+		default:
+			return x.broken(err), false
+		}
+	}
+}
+
+// fill reads more of the answer. It ends with errSlow at the limit (zero: none) and with errClient when the
+// client is gone meanwhile.
+func (x *exchange) fill(limit time.Time, most int) error {
+	w := &x.wire
+	for {
+		look := time.Now().Add(clientCheck)
+		last := !limit.IsZero() && !look.Before(limit)
+		if last {
+			look = limit
+		}
+		w.conn.SetReadDeadline(look)
+		err := w.in.fill(w.conn, most)
+		switch {
+		case err == nil || !timedOut(err):
+			return err
+		case last:
+			return errSlow
+		case x.c.gone():
+			return errClient
+		}
+	}
+}
+
+var (
+	errSlow   = errors.New("the member did not answer in time")
+	errClient = errors.New("the client is gone")
+)
+
+// isStale holds the guide's rule for a request that was written: only a bodyless idempotent one, on a
+// connection that was idle for a second or more and closed without a word.
+func (x *exchange) isStale(err error, interim int) bool {
+	w := &x.wire
+	return w.conn.Reused && w.conn.IdleFor >= staleIdle && interim == 0 && len(w.in.bytes()) == 0 &&
+		x.req.Body == http1.NoBody && x.req.Method.Idempotent() && len(x.req.Upgrade) == 0 && closedByPeer(err)
+}
+
+func closedByPeer(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// answered takes the final head: the health verdict is known here. A failure is left to the caller, who
+// may have another member.
+func (x *exchange) answered(lease *lb.Lease) result {
+	now := time.Now()
+	x.headAt = now.Sub(x.started)
+	x.up.answered.Store(true)
+	x.wire.member.Attempts[upstream.ClassOf(x.resp.Status)].Add(1)
+	r := result{outcome: lb.Success(), progress: lb.HeadReceived}
+	switch x.resp.Status {
+	case 502:
+		r.outcome = lb.Failure(lb.Status502)
+	case 503:
+		r.outcome = lb.Failure(lb.Status503)
+	case 504:
+		r.outcome = lb.Failure(lb.Status504)
+	default:
+		lease.Answered(now, r.outcome)
+		x.pass(lease, r.outcome)
+		r.done = true
+	}
+	return r
+}
+
+// broken says whose fault it was that no head came.
+func (x *exchange) broken(err error) result {
+	w := &x.wire
+	switch {
+	case errors.Is(err, errClient):
+		return x.clientGone()
+	case x.up.failed():
+		status, reason := fault(x.up.fault.Load()).answer()
+		return x.neutral(status, reason)
+	case errors.Is(err, errSlow) && x.up.carrying && x.up.onClient.Load():
+		return x.neutral(504, "the request body did not arrive before the response timeout")
+	case errors.Is(err, errSlow):
+		r := x.failed(lb.Failure(lb.ResponseTimeout))
+		r.status, r.reason = 504, "the member did not answer in time"
+		return r
+	case errors.Is(err, io.ErrShortBuffer):
+		return x.failed(lb.FailureDetail(lb.MalformedResponse, "the head is larger than 64 KiB"))
+	case closedByPeer(err) && len(w.in.bytes()) == 0:
+		return x.failed(lb.FailureDetail(lb.Reset, "closed before an answer"))
+	default:
+		return x.failed(lb.FailureDetail(lb.Reset, err.Error()))
+	}
+}
+
+// failed is the member's failure after the request was written.
+func (x *exchange) failed(o lb.Outcome) result {
+	x.wire.drop(x)
+	return failure(o, lb.Sent)
+}
+
+// neutral is the client's fault.
+func (x *exchange) neutral(status int, reason string) result {
+	x.wire.drop(x)
+	return result{outcome: lb.Neutral(), progress: lb.Sent, status: status, reason: reason}
+}
+
+func (x *exchange) clientGone() result { return x.neutral(499, "") }
+
+func failure(o lb.Outcome, p lb.Progress) result {
+	return result{outcome: o, progress: p, status: 502, reason: "the member did not give a valid answer"}
+}
+
+// unreachable is the failure of a connection that was not made.
+func unreachable(err error) result {
+	cause := lb.ConnectFailed
+	var e *upstream.DialError
+	if errors.As(err, &e) {
+		switch e.Stage {
+		case upstream.Refused:
+			cause = lb.ConnectRefused
+		case upstream.Timeout:
+			cause = lb.ConnectTimeout
+		case upstream.TLSFailed:
+			cause = lb.TLSFailed
+		}
+	}
+	r := failure(lb.FailureDetail(cause, err.Error()), lb.NothingSent)
+	r.reason = "no connection to the member"
+	if cause == lb.ConnectTimeout {
+		r.status = 504
+	}
+	return r
+}
+
+func detail(err error, otherwise string) string {
+	if err != nil {
+		return err.Error()
+	}
+	return otherwise
+}

@@ -1,0 +1,229 @@
+package proxy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// past is a deadline that has gone by: it ends a blocked read or write at once.
+var past = time.Unix(1, 0)
+
+// conn is a client connection and the goroutine that serves it.
+type conn struct {
+	srv      *Server
+	nc       net.Conn
+	raw      syscall.RawConn
+	listener string
+	peer     netip.Addr // not valid over a unix socket
+
+	in  window // what the client sent; holds a buffer only while there is something in it
+	out []byte // scratch for heads and small bodies, lent from the pool during a request
+	x   exchange
+	rec Record
+
+	// The looks at the socket are made once: a closure for each would be an allocation.
+	tryRead  func(fd uintptr) bool
+	readErr  error
+	poll     func(fd uintptr)
+	hungUp   bool
+	first    bool // no request has come yet
+	mu       sync.Mutex
+	waiting  bool // for the next request: a drain may wake it
+	upstream interface{ Close() error }
+	aborted  bool
+}
+
+func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return nil, fmt.Errorf("serving %T: not a socket", nc)
+	}
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return nil, fmt.Errorf("serving connection: %w", err)
+	}
+	c := &conn{srv: s, nc: nc, raw: raw, listener: listener, first: true}
+	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
+	}
+	c.tryRead = c.readOnce
+	c.poll = func(fd uintptr) {
+		p := []unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(p, 0)
+		c.hungUp = err == nil && n > 0 && p[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+	}
+	c.x.c = c
+	c.x.up.init(&c.x)
+	return c, nil
+}
+
+func (c *conn) serve() {
+	defer c.srv.forget(c)
+	defer c.nc.Close()
+	for c.next() {
+		c.out = c.srv.buffers.get()[:0]
+		keep := c.x.run()
+		c.srv.buffers.put(c.out)
+		c.out = nil
+		if !keep {
+			if c.x.unread || c.in.r < c.in.w {
+				c.linger()
+			}
+			break
+		}
+	}
+	c.release()
+}
+
+// next waits for the first bytes of a request. It is false when the connection is to be closed: the
+// client closed it, was silent for too long, or the daemon drains.
+func (c *conn) next() bool {
+	if c.in.r < c.in.w {
+		return true // pipelined
+	}
+	c.release()
+	limit := c.srv.config.Load().IdleTimeout
+	if c.first {
+		limit = c.srv.config.Load().HeaderTimeout
+	}
+	c.setWaiting(true, limit)
+	err := c.raw.Read(c.tryRead)
+	c.setWaiting(false, 0)
+	c.first = false
+	if errors.Is(err, os.ErrDeadlineExceeded) && c.srv.draining.Load() {
+		// Woken by the drain. A request that came at the same moment is still answered.
+		c.nc.SetReadDeadline(time.Time{})
+		c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+	}
+	return c.in.r < c.in.w
+}
+
+// readOnce reads what is there. While there is nothing it holds no buffer, so that an idle connection
+// costs its goroutine and little else.
+func (c *conn) readOnce(fd uintptr) bool {
+	buf := c.srv.buffers.get()
+	for {
+		n, err := syscall.Read(int(fd), buf)
+		if err == syscall.EINTR {
+			continue
+		}
+		if n > 0 {
+			c.in = window{buf: buf, w: n}
+			return true
+		}
+		c.srv.buffers.put(buf)
+		return err != syscall.EAGAIN
+	}
+}
+
+// setWaiting says whether the connection waits for a request. The deadline is set under the same lock, so
+// that a drain's wake can neither be lost nor hit a request that has begun.
+func (c *conn) setWaiting(on bool, limit time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = on
+	switch {
+	case !on:
+	case c.srv.draining.Load():
+		c.nc.SetReadDeadline(past)
+	default:
+		c.nc.SetReadDeadline(after(time.Now(), limit))
+	}
+}
+
+// wake ends the wait for the next request.
+func (c *conn) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.waiting {
+		c.nc.SetReadDeadline(past)
+	}
+}
+
+// abort cuts the connection and the one to the member.
+func (c *conn) abort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aborted = true
+	c.nc.Close()
+	if c.upstream != nil {
+		c.upstream.Close()
+	}
+}
+
+// holds tells abort which connection to the member is in use; nil: none.
+func (c *conn) holds(u interface{ Close() error }) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.upstream = u
+	if c.aborted && u != nil {
+		u.Close()
+	}
+}
+
+func (c *conn) release() {
+	if c.in.buf != nil {
+		c.srv.buffers.put(c.in.buf)
+	}
+	c.in = window{}
+}
+
+// gone looks whether the client's connection was reset. A client that only closed its direction after a
+// whole request still gets its answer (RFC 9112 section 9.6).
+func (c *conn) gone() bool {
+	c.hungUp = false
+	return c.raw.Control(c.poll) != nil || c.hungUp
+}
+
+// write sends to the client. The client may take up to IdleTimeout to make room.
+func (c *conn) write(p []byte) error {
+	c.nc.SetWriteDeadline(after(time.Now(), c.x.config.IdleTimeout))
+	_, err := c.nc.Write(p)
+	return err
+}
+
+// Lingering lets a client that is still sending read our last answer: closing at once would reset the
+// connection and the answer with it (RFC 9112 section 9.6).
+const (
+	lingerTime  = 2 * time.Second
+	lingerBytes = 1 << 20
+)
+
+func (c *conn) linger() {
+	w, ok := c.nc.(interface{ CloseWrite() error })
+	if !ok || w.CloseWrite() != nil {
+		return
+	}
+	buf := c.srv.buffers.get()
+	defer c.srv.buffers.put(buf)
+	c.nc.SetReadDeadline(time.Now().Add(lingerTime))
+	for n := 0; n < lingerBytes; {
+		m, err := c.nc.Read(buf)
+		if err != nil {
+			return
+		}
+		n += m
+	}
+}
+
+// after is the deadline d from now; 0 is none.
+func after(now time.Time, d time.Duration) time.Time {
+	if d <= 0 {
+		return time.Time{}
+	}
+	return now.Add(d)
+}
+
+func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
+// ended is true for the end of a stream.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

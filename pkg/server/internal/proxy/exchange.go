@@ -1,0 +1,286 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/http1"
+)
+
+// exchange is one request and its answer. It is reset and used again for the connection's next request.
+type exchange struct {
+	c      *conn
+	config *Config
+	req    http1.Request
+	resp   http1.Response
+	chunks http1.Chunked // of the answer
+	up     upload
+	wire   wire
+
+	started time.Time
+	client  netip.Addr
+	secure  bool // the client speaks HTTPS, to us or to a trusted proxy
+	trusted bool
+	id      [32]byte
+	idField []byte // the request id as it is passed on and logged
+
+	runtime *Runtime
+	pool    *Pool
+	member  string
+	tries   int
+	headAt  time.Duration // from started to the member's response head; negative: none
+
+	status int
+	out    int64 // body bytes sent to the client
+	began  bool  // something went to the client: no retry from here on
+	keep   bool  // the client's connection can carry another request
+	unread bool  // a part of the request was not read: close gently
+}
+
+// run serves one request whose first bytes are in the connection's window. It is true if the connection
+// can carry another one.
+func (x *exchange) run() bool {
+	x.reset()
+	if x.readHead() {
+		x.serve()
+	}
+	x.finish()
+	return x.keep
+}
+
+func (x *exchange) reset() {
+	c, cfg := x.c, x.c.srv.config.Load()
+	x.config = cfg
+	x.started = time.Now()
+	x.req.Reset()
+	x.client, x.secure, x.trusted = c.peer, false, false
+	x.idField = nil
+	x.runtime, x.pool, x.member, x.tries, x.headAt = nil, nil, "", 0, -1
+	x.status, x.out, x.began, x.keep, x.unread = 0, 0, false, false, false
+	x.up.reset()
+}
+
+// readHead parses the head, reading more as needed. When it is false the answer has been sent, or there is
+// nobody to answer.
+func (x *exchange) readHead() bool {
+	c := x.c
+	var deadline time.Time
+	for {
+		n, err := x.req.Parse(c.in.bytes(), x.config.Limits)
+		if err != nil {
+			x.refuse(err)
+			return false
+		}
+		if n > 0 {
+			c.in.use(n)
+			return true
+		}
+		if deadline.IsZero() {
+			deadline = after(x.started, x.config.HeaderTimeout)
+			c.nc.SetReadDeadline(deadline)
+		}
+		if err := c.in.fill(c.nc, x.config.Limits.Head+bufferSize); err != nil {
+			if timedOut(err) {
+				x.unread = true
+				x.answer(408, "the request head did not arrive in time")
+			} else {
+				x.status = 499 // closed in the middle of a head: nobody to answer
+			}
+			return false
+		}
+	}
+}
+
+// refuse answers a head that the codec does not accept. What follows in the stream cannot be trusted, so
+// the connection ends (RFC 9112 section 2.2).
+func (x *exchange) refuse(err error) {
+	status, reason := 400, "malformed request"
+	var e *http1.Error
+	if errors.As(err, &e) {
+		status, reason = e.Status, e.Reason
+	}
+	x.req.Reset()
+	x.unread = true
+	x.answer(status, reason)
+}
+
+// serve answers a request whose head is read.
+func (x *exchange) serve() {
+	x.identify()
+	if x.req.Method == http1.CONNECT || x.req.Method == http1.TRACE {
+		x.reject(405, "this method is not forwarded")
+		return
+	}
+	rt, ok := x.config.Routes.Lookup(x.req.Host, x.req.Path)
+	if !ok {
+		x.reject(404, "nothing is configured for this host and path")
+		return
+	}
+	x.runtime = rt
+	if len(x.req.Upgrade) > 0 {
+		switch {
+		case !http1.EqualFold(x.req.Upgrade, "websocket"):
+			x.req.Upgrade = nil // ignored, as RFC 9110 section 7.8 allows
+		case !rt.WebSocket:
+			x.reject(403, "websocket is turned off here")
+			return
+		}
+	}
+	if !x.up.open(rt.MaxBody) {
+		x.reject(413, "the request body is larger than allowed")
+		return
+	}
+	b := rt.backend()
+	if b.Pool == nil {
+		x.reject(b.Status, "this share of the requests is answered with an error by configuration")
+		return
+	}
+	x.pool = b.Pool
+	x.balance()
+}
+
+// balance sends the request to members until one answers for good.
+func (x *exchange) balance() {
+	engine := x.pool.Engine
+	var tried lb.Tried
+	key, now := x.key(), time.Now()
+	lease, ok := engine.Pick(now, key, &tried)
+	if !ok {
+		x.reject(503, "no member is available", "Retry-After", "1")
+		return
+	}
+	for {
+		x.tries++
+		r := x.attempt(&lease)
+		if r.done {
+			return
+		}
+		now = time.Now()
+		lease.Answered(now, r.outcome)
+		next, ok := x.next(now, key, &tried, r)
+		if !ok {
+			x.last(&lease, r)
+			return
+		}
+		x.wire.drop(x)
+		lease.Done(now, r.outcome)
+		x.pool.Retries.Add(1)
+		lease = next
+	}
+}
+
+// next picks another member where the failed attempt may be tried again.
+func (x *exchange) next(now time.Time, key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) {
+	may := x.tries <= x.pool.settings.Retries && lb.ShouldRetry(lb.Attempt{
+		Idempotent:    x.req.Method.Idempotent(),
+		Replayable:    x.up.replayable,
+		ClientStarted: x.began,
+		Upgrade:       len(x.req.Upgrade) > 0,
+		Progress:      r.progress,
+		Outcome:       r.outcome,
+	})
+	if !may || !x.pool.Engine.RetryAllowed(now) {
+		return lb.Lease{}, false
+	}
+	return x.pool.Engine.Pick(now, key, tried)
+}
+
+// last gives the client what the last attempt came to: the member's own answer, or ours.
+func (x *exchange) last(lease *lb.Lease, r result) {
+	if r.progress == lb.HeadReceived {
+		x.pass(lease, r.outcome)
+		return
+	}
+	x.wire.drop(x)
+	lease.Done(time.Now(), r.outcome)
+	if r.status == 499 {
+		x.status = 499
+		return
+	}
+	x.reject(r.status, r.reason)
+}
+
+// finish writes the log line and leaves the connection ready for the next request.
+func (x *exchange) finish() {
+	if log := x.c.srv.hooks.Log; log != nil {
+		log(x.record())
+	}
+	x.up.close() // last: it may write over the head that the log line is made of
+}
+
+// key is what the pool hashes of this request; the zero key where it hashes nothing, or there is nothing.
+func (x *exchange) key() lb.Key {
+	if x.pool.settings.Balance != lb.Hash {
+		return lb.Key{}
+	}
+	switch x.pool.settings.Hash.By {
+	case lb.ByClientIP:
+		return lb.AddrKey(x.client)
+	case lb.ByHeader:
+		return lb.TextKey(x.header(x.pool.hashName))
+	default:
+		return x.cookieKey()
+	}
+}
+
+// header is the value of a request field, named in lower case; a repeated one is joined (RFC 9110
+// section 5.3).
+func (x *exchange) header(name string) []byte {
+	var value []byte
+	found := false
+	for i := range x.req.Fields {
+		f := &x.req.Fields[i]
+		if !http1.EqualFold(f.Name, name) {
+			continue
+		}
+		if found {
+			value = append(append(bytes.Clone(value), ", "...), f.Value...)
+			continue
+		}
+		value, found = f.Value, true
+	}
+	return value
+}
+
+func (x *exchange) record() *Record {
+	r := &x.c.rec
+	*r = Record{
+		Time:      x.started,
+		Listener:  x.c.listener,
+		ClientIP:  x.client,
+		Method:    x.req.MethodText,
+		Host:      x.req.Host,
+		Path:      x.req.Target,
+		Protocol:  "HTTP/1.1",
+		Status:    x.status,
+		BytesIn:   x.up.received,
+		BytesOut:  x.out,
+		Duration:  time.Since(x.started),
+		Member:    x.member,
+		Attempts:  x.tries,
+		Upstream:  x.headAt,
+		RequestID: x.idField,
+	}
+	if len(x.req.MethodText) > 0 && x.req.Minor == 0 {
+		r.Protocol = "HTTP/1.0"
+	}
+	if x.runtime != nil {
+		r.Tenant, r.Application = x.runtime.Tenant, x.runtime.Application
+	}
+	if x.pool != nil {
+		r.Pool = x.pool.Name
+		if r.Pool == "" {
+			r.Member, r.Attempts = "", 0
+		}
+	}
+	for i := range x.req.Fields {
+		if f := &x.req.Fields[i]; f.Known == http1.FieldUserAgent {
+			r.UserAgent = f.Value
+			break
+		}
+	}
+	return r
+}

@@ -1,0 +1,168 @@
+// Package proxy is the data plane: it reads requests, asks the engine for a member, sends them there and
+// passes the answer back, once or with retries.
+//
+// One goroutine serves a client connection; a second one runs only while a request body is still
+// arriving. Every failed attempt says whose fault it was and how far it got; what follows from that,
+// for health and for retries, are the engine's tables.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/route"
+)
+
+// Config is what a request is served by. It is immutable and replaced whole; a request keeps the one that
+// it began with.
+type Config struct {
+	Routes *route.Table[*Runtime]
+	// TrustedProxies are the peers whose X-Forwarded-* is believed.
+	TrustedProxies []netip.Prefix
+	// Limits of a request head.
+	Limits http1.Limits
+	// HeaderTimeout bounds a request head, BodyReadTimeout is the longest gap in an upload, IdleTimeout
+	// the wait between requests and the longest time that a client may take nothing of an answer.
+	HeaderTimeout   time.Duration
+	BodyReadTimeout time.Duration
+	IdleTimeout     time.Duration
+}
+
+// Server is the data plane.
+type Server struct {
+	hooks   Hooks
+	config  atomic.Pointer[Config]
+	buffers buffers
+	date    dateCache
+
+	draining atomic.Bool
+	stop     context.Context // ends when connections are cut: dials end with it
+	cut      context.CancelFunc
+
+	mu    sync.Mutex
+	conns map[*conn]struct{}
+	gone  chan struct{} // closed and replaced when a connection ends
+}
+
+// New makes a data plane that listens nowhere yet.
+func New(c *Config, h Hooks) *Server {
+	s := &Server{hooks: h, conns: map[*conn]struct{}{}, gone: make(chan struct{})}
+	s.stop, s.cut = context.WithCancel(context.Background())
+	s.config.Store(c)
+	return s
+}
+
+// Configure makes c the configuration of all requests that begin from now on.
+func (s *Server) Configure(c *Config) { s.config.Store(c) }
+
+// acceptPause is how long accepting rests after a failure such as too many open files: long enough not to
+// spin, short enough to recover at once when descriptors come back.
+const acceptPause = 50 * time.Millisecond
+
+// Serve accepts connections until the listener is closed. The name is the listener's in the log.
+func (s *Server) Serve(l net.Listener, name string) error {
+	for {
+		nc, err := l.Accept()
+		if err != nil {
+			var ne net.Error
+			if errors.Is(err, net.ErrClosed) || errors.As(err, &ne) && ne.Timeout() {
+				return nil
+			}
+			select {
+			case <-s.stop.Done():
+				return nil
+			case <-time.After(acceptPause):
+			}
+			continue
+		}
+		c, err := newConn(s, nc, name)
+		if err != nil {
+			nc.Close()
+			continue
+		}
+		s.mu.Lock()
+		s.conns[c] = struct{}{}
+		s.mu.Unlock()
+		go c.serve()
+	}
+}
+
+// Drain lets requests in flight finish: answers say Connection: close, idle connections are closed. It
+// returns when no connection is left, or with ctx's error.
+func (s *Server) Drain(ctx context.Context) error {
+	s.draining.Store(true)
+	s.mu.Lock()
+	for c := range s.conns {
+		c.wake()
+	}
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		left, gone := len(s.conns), s.gone
+		s.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Close cuts every connection and waits until their goroutines have ended.
+func (s *Server) Close() {
+	s.draining.Store(true)
+	s.cut()
+	for {
+		s.mu.Lock()
+		for c := range s.conns {
+			c.abort()
+		}
+		left, gone := len(s.conns), s.gone
+		s.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		<-gone
+	}
+}
+
+// Connections is the number of client connections.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.conns)
+}
+
+func (s *Server) forget(c *conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	close(s.gone)
+	s.gone = make(chan struct{})
+	s.mu.Unlock()
+}
+
+// dateCache holds the Date field's value of the current second (RFC 9110 section 6.6.1).
+type dateCache struct{ p atomic.Pointer[datedSecond] }
+
+type datedSecond struct {
+	unix int64
+	text []byte
+}
+
+func (d *dateCache) at(now time.Time) []byte {
+	if c := d.p.Load(); c != nil && c.unix == now.Unix() {
+		return c.text
+	}
+	c := &datedSecond{unix: now.Unix(), text: now.UTC().AppendFormat(nil, "Mon, 02 Jan 2006 15:04:05 GMT")}
+	d.p.Store(c)
+	return c.text
+}

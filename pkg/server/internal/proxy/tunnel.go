@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"io"
+	"time"
+
+	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/http1"
+)
+
+// upgraded is true if a 101 is an answer to what was asked (RFC 9110 section 15.2.2).
+func (x *exchange) upgraded() bool { return len(x.req.Upgrade) > 0 && len(x.resp.Upgrade) > 0 }
+
+// passUpgrade passes the 101 on and carries bytes both ways until both sides have ended. The request stops
+// being in flight once the handshake is done, unless the pool counts tunnels.
+func (x *exchange) passUpgrade(lease *lb.Lease) {
+	x.began = true
+	x.keep = false
+	out := http1.AppendStatusLine(x.c.out[:0], 101, x.resp.Reason)
+	for i := range x.resp.Fields {
+		if f := &x.resp.Fields[i]; !f.Hop && f.Known != http1.FieldContentLength {
+			out = http1.AppendField(out, f.Name, f.Value)
+		}
+	}
+	out = http1.AppendField(out, []byte("Upgrade"), x.resp.Upgrade)
+	out = append(out, "Connection: Upgrade\r\n"...)
+	out = x.appendAffinity(out, lease)
+	out = append(out, "\r\n"...)
+	x.c.out = append(out, x.wire.in.bytes()...)
+	x.out += int64(len(x.wire.in.bytes()))
+
+	if !x.pool.settings.CountTunnels {
+		lease.Done(time.Now(), lb.Success())
+	}
+	if x.c.send(x.c.out) == nil {
+		x.carryTunnel()
+	} else {
+		x.status = 499
+	}
+	x.wire.drop(x)
+	lease.Done(time.Now(), lb.Success()) // does nothing where it was done above
+}
+
+// carryTunnel copies both ways. The end of one direction is passed on and leaves the other one open.
+func (x *exchange) carryTunnel() {
+	c, m := x.c, x.wire.conn
+	c.nc.SetDeadline(time.Time{})
+	m.SetDeadline(time.Time{})
+	early := c.in.bytes()
+	c.in.use(len(early))
+	up := make(chan int64, 1)
+	go func() {
+		n, err := m.Write(early)
+		up <- int64(n) + carryBytes(m, c.nc, err)
+	}()
+	x.out += carryBytes(c.nc, m, nil)
+	x.up.received += <-up
+}
+
+// carryBytes copies until the sender ends, then ends that direction at the receiver. A receiver that is gone
+// ends the sender too.
+func carryBytes(to io.Writer, from io.Reader, err error) int64 {
+	var n int64
+	if err == nil {
+		n, err = io.Copy(to, from)
+	}
+	if w, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
+		err = w.CloseWrite()
+	}
+	if err != nil {
+		closeBoth(to, from)
+	}
+	return n
+}
+
+func closeBoth(to io.Writer, from io.Reader) {
+	for _, end := range []any{to, from} {
+		if c, ok := end.(io.Closer); ok {
+			c.Close()
+		}
+	}
+}
