@@ -1,0 +1,221 @@
+package accesslog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxBuffer bounds the bytes that wait for the output; what does not fit is dropped.
+	maxBuffer = 1 << 20
+	// flushSize is how full the buffer gets before it is written ahead of flushDelay.
+	flushSize = 64 << 10
+	// flushDelay is how long a line waits at most; with the write itself a line is out within a second.
+	flushDelay = 250 * time.Millisecond
+	// closeDelay is how long Close waits for the output, and then for the writer to give up.
+	closeDelay = time.Second
+)
+
+// The formats that Open takes.
+const (
+	JSON = "json"
+	Text = "text"
+)
+
+// output is where lines go. *os.File is one.
+type output interface {
+	Write(p []byte) (int, error)
+	Close() error
+	// SetWriteDeadline ends a Write that is waiting, where the output can do that.
+	SetWriteDeadline(t time.Time) error
+}
+
+// Log is an access log. All methods may be called from any goroutine. Open makes one; it must be closed.
+type Log struct {
+	json bool
+	// path of the file that Reopen opens anew; empty for stdout, stderr and off.
+	path string
+	// off is set where nothing is written at all.
+	off bool
+
+	dropped atomic.Uint64
+
+	mu sync.Mutex
+	// buf holds whole lines that the writer has not taken yet.
+	buf []byte
+	// next takes over from the output at buf[mark:]; nil unless Reopen was called.
+	next   output
+	mark   int
+	closed bool
+
+	// wake says that there is something to write, hurry that it must not wait for more. Both hold one
+	// signal and are sent to without blocking.
+	wake, hurry chan struct{}
+	closeOnce   sync.Once
+	quit        chan struct{}
+	done        chan struct{}
+	// out is what Close interrupts. The writer alone changes it, under mu.
+	out output
+	// closeErr is what Close returns; set before done is closed.
+	closeErr error
+}
+
+// Open opens a log. The output is "stdout", "stderr", "off" or the path of a file, which is created
+// with mode 0640 and appended to; the format is [JSON] or [Text].
+func Open(output, format string) (*Log, error) {
+	if format != JSON && format != Text {
+		return nil, fmt.Errorf("opening access log: unknown format %q: must be json or text", format)
+	}
+	switch output {
+	case "off":
+		return &Log{off: true}, nil
+	case "stdout":
+		return newLog(keepOpen{os.Stdout}, format, ""), nil
+	case "stderr":
+		return newLog(keepOpen{os.Stderr}, format, ""), nil
+	}
+	f, err := openFile(output)
+	if err != nil {
+		return nil, err
+	}
+	return newLog(f, format, output), nil
+}
+
+// openFile opens a file to append to. O_NONBLOCK matters for a named pipe only: without a reader the
+// open fails at once instead of hanging.
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("opening access log: %w", err)
+	}
+	return f, nil
+}
+
+func newLog(out output, format, path string) *Log {
+	l := &Log{
+		json:  format == JSON,
+		path:  path,
+		out:   out,
+		wake:  make(chan struct{}, 1),
+		hurry: make(chan struct{}, 1),
+		quit:  make(chan struct{}),
+		done:  make(chan struct{}),
+	}
+	go l.run()
+	return l
+}
+
+// Write adds a line. It does no I/O and does not allocate once the buffer has grown to its working size.
+// A line that does not fit, because the output stands still, is dropped and counted.
+func (l *Log) Write(e *Entry) {
+	if l.off {
+		return
+	}
+	l.mu.Lock()
+	before := len(l.buf)
+	line := appendEntry(l.buf, l.json, e)
+	if len(line) > maxBuffer || l.closed {
+		// What the buffer has grown by is kept, or every line that does not fit would grow it again.
+		l.buf = line[:before]
+		l.mu.Unlock()
+		l.dropped.Add(1)
+		return
+	}
+	l.buf = line
+	l.mu.Unlock()
+	if before == 0 {
+		signal(l.wake)
+	}
+	if before < flushSize && len(line) >= flushSize {
+		signal(l.hurry)
+	}
+}
+
+// Dropped is how many lines were lost so far, because the output stood still or failed.
+func (l *Log) Dropped() uint64 { return l.dropped.Load() }
+
+// Reopen opens the file by its path again, for a log rotation that renamed it: lines written before the
+// call go to the old file, later ones to the new. On an error the old file stays. Outputs other than a
+// file have nothing to reopen.
+func (l *Log) Reopen() error {
+	if l.path == "" {
+		return nil
+	}
+	f, err := openFile(l.path)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return errors.Join(fmt.Errorf("reopening access log: %w", os.ErrClosed), f.Close())
+	}
+	unused := l.next
+	if unused == nil {
+		l.mark = len(l.buf)
+	}
+	l.next = f
+	l.mu.Unlock()
+	signal(l.wake)
+	signal(l.hurry)
+	if unused != nil {
+		return unused.Close()
+	}
+	return nil
+}
+
+// Close writes what is waiting and closes the file. It takes two seconds at most: an output that stands
+// still loses the rest, which the error says. Lines written after Close are dropped.
+func (l *Log) Close() error {
+	if l.off {
+		return nil
+	}
+	l.closeOnce.Do(func() {
+		l.mu.Lock()
+		l.closed = true
+		l.mu.Unlock()
+		close(l.quit)
+	})
+	if l.finished() {
+		return l.closeErr
+	}
+	l.mu.Lock()
+	out := l.out
+	l.mu.Unlock()
+	// A pipe can be told to give up. A disk that hangs cannot: the goroutine is left behind then, and the
+	// process is about to end.
+	if err := out.SetWriteDeadline(time.Unix(1, 0)); err == nil && l.finished() {
+		return l.closeErr
+	}
+	return errors.New("closing access log: the output stands still")
+}
+
+// finished waits for the writer to end, for closeDelay at most.
+func (l *Log) finished() bool {
+	timeout := time.NewTimer(closeDelay)
+	defer timeout.Stop()
+	select {
+	case <-l.done:
+		return true
+	case <-timeout.C:
+		return false
+	}
+}
+
+// signal sends without blocking; one signal that is waiting already is enough.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// keepOpen is an output that belongs to the process.
+type keepOpen struct{ *os.File }
+
+func (keepOpen) Close() error { return nil }

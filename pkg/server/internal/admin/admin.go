@@ -1,0 +1,161 @@
+// Package admin answers the admin API, version 1, over net/http (docs/admin-api.md).
+//
+// It decides what is asked and whether it may be done, and turns the engine's values into those of the
+// API. Pools live in the daemon, which it knows as a [Runtime]. A refused request has changed nothing.
+package admin
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/scalws/scalws/pkg/api"
+	"github.com/scalws/scalws/pkg/lb"
+)
+
+// Runtime is the daemon as the API needs it. All methods may be called from any goroutine.
+type Runtime interface {
+	// Pools are all pools, in any order.
+	Pools() []PoolView
+	// Pool is one of them.
+	Pool(name string) (PoolView, bool)
+	// SetMembers replaces the member list of a pool and returns the pool as it is afterwards. The members
+	// are canonical and checked for the pool's scheme. It fails with [ErrNoPool] or [ErrFromFile] where
+	// a reload came in between, or with an [lb.MemberError]; the pool is unchanged then.
+	SetMembers(ctx context.Context, name string, members []lb.Member, actor string) (PoolView, error)
+	// Status is the process.
+	Status() api.Status
+}
+
+// PoolView is a pool at one time: what the engine says, and the settings that the engine has not heard of.
+type PoolView struct {
+	Status lb.Status
+	// FromAPI is true for members_from: api.
+	FromAPI bool
+	// HTTPS is true for scheme: https, which CAFile and ServerName belong to.
+	HTTPS      bool
+	CAFile     string
+	ServerName string
+	// Keepalive is how many idle connections are kept for each member.
+	Keepalive int
+	// Incarnation tells this pool from an earlier one of the same name, over restarts too.
+	Incarnation string
+}
+
+// What [Runtime.SetMembers] refuses.
+var (
+	ErrNoPool   = errors.New("no pool of that name")
+	ErrFromFile = errors.New("the pool takes its members from the configuration file")
+)
+
+// handler is the API over a runtime.
+type handler struct {
+	runtime Runtime
+	log     *slog.Logger
+	// changes makes the steps of one change (compare the revision, replace, note the revision) one step
+	// for other changes through this handler. It is not held while a body is read.
+	changes sync.Mutex
+}
+
+// route is one call of the API.
+type route struct {
+	method string
+	// path is a pattern of [http.ServeMux] without the method.
+	path string
+	// change names what the audit log calls it; empty for calls that change nothing.
+	change string
+	// handle answers, or returns why it did not.
+	handle func(w http.ResponseWriter, r *http.Request) error
+}
+
+// routes is every call, sorted by path and method.
+func (h *handler) routes() []route {
+	return []route{
+		{"GET", "/v1/status", "", h.status},
+		{"GET", "/v1/upstreams", "", h.listUpstreams},
+		{"GET", "/v1/upstreams/{name}", "", h.showUpstream},
+		{"PUT", "/v1/upstreams/{name}", changeMembers, h.setMembers},
+	}
+}
+
+// Handler answers /v1. Each change, done or refused, becomes one line in log, as does each answer 500.
+func Handler(rt Runtime, log *slog.Logger) http.Handler {
+	h := &handler{runtime: rt, log: log}
+	byPath := map[string]map[string]route{}
+	for _, r := range h.routes() {
+		if byPath[r.path] == nil {
+			byPath[r.path] = map[string]route{}
+		}
+		byPath[r.path][r.method] = r
+	}
+	mux := http.NewServeMux()
+	for pattern, methods := range byPath {
+		mux.Handle(pattern, h.byMethod(methods))
+	}
+	notFound := h.serve(route{handle: func(_ http.ResponseWriter, r *http.Request) error {
+		return api.NewProblem(http.StatusNotFound, api.CodeNotFound, "no such path: %s", cut(r.URL.Path))
+	}})
+	mux.Handle("/", notFound)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// ServeMux answers a path that is not in its shortest form with a redirect, which a client that
+		// writes does not follow.
+		if !strings.HasPrefix(r.URL.Path, "/") || path.Clean(r.URL.Path) != r.URL.Path {
+			notFound.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// byMethod serves one path. HEAD is a GET whose body net/http leaves out (RFC 9110 section 9.3.2).
+func (h *handler) byMethod(methods map[string]route) http.Handler {
+	if get, ok := methods[http.MethodGet]; ok {
+		methods[http.MethodHead] = get
+	}
+	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+	notAllowed := route{handle: func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Set("Allow", allow)
+		return api.NewProblem(http.StatusMethodNotAllowed, api.CodeMethodNotAllowed, "%s is not allowed here: use %s", cut(r.Method), allow)
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rt, ok := methods[r.Method]
+		if !ok {
+			rt = notAllowed
+		}
+		h.serve(rt).ServeHTTP(w, r)
+	})
+}
+
+// serve is the way of every request: the guard, the call, and the problem where there is one.
+func (h *handler) serve(rt route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := refuseBrowser(r)
+		switch {
+		case err == nil:
+			err = rt.handle(w, r)
+		case rt.change != "":
+			h.audit(r, change{what: rt.change, pool: r.PathValue("name")}, err)
+		}
+		if err != nil {
+			h.respondProblem(w, r, err)
+		}
+	})
+}
+
+// refuseBrowser refuses what a page in a browser sends. Whoever may open the socket may use the API, and a
+// browser that was led to it through some forwarded port has no say in that. The Host field is not
+// looked at: clients of a unix socket put anything there.
+func refuseBrowser(r *http.Request) error {
+	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
+		if r.Header.Get(name) != "" {
+			return api.NewProblem(http.StatusForbidden, api.CodeForbidden, "requests from a browser are not taken: %s is set", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+// Package metrics shows the daemon's counts to Prometheus (docs/logging-metrics.md#metrics).
+//
+// Nothing is registered or counted here. Each scrape reads one [Snapshot] of what is there now, so a
+// member or a pool that is gone has no series, without anything having to delete them.
+package metrics
+
+import "time"
+
+// Snapshot is everything that a scrape shows, at one time.
+type Snapshot struct {
+	Pools   []Pool
+	Resends []Resend
+	// LogDropped counts access log lines that were lost.
+	LogDropped uint64
+	Reload     Reload
+	// WithoutMembers leaves out the series with a member label (metrics.per_member: false).
+	WithoutMembers bool
+}
+
+// Pool is a pool that is served now.
+type Pool struct {
+	Name string
+	// Retries counts requests sent to another member.
+	Retries  uint64
+	Duration Histogram
+	// Members that are in the pool now, ejected ones included.
+	Members []Member
+}
+
+// Histogram counts durations.
+type Histogram struct {
+	// Counts by bucket, not cumulative: Counts[i] is what exceeds the bound before and not Buckets()[i].
+	// The last one, beyond all bounds, is +Inf. Missing ones are 0.
+	Counts []uint64
+	// Sum of all in seconds.
+	Sum float64
+}
+
+// Member is a member of a pool.
+type Member struct {
+	// Address in canonical form.
+	Address string
+	Ejected bool
+	// Attempts by what came of them.
+	Attempts [Classes]uint64
+}
+
+// The index of a class in Member.Attempts.
+const (
+	// Class2xx also counts 101, the answer to an upgrade.
+	Class2xx = iota
+	Class3xx
+	Class4xx
+	Class5xx
+	// ClassError is a failure of the member without an answer.
+	ClassError
+	// Classes is how many there are.
+	Classes
+)
+
+// Resend counts requests sent again, to the same member, because the kept-alive connection was closed.
+type Resend struct {
+	Tenant, Application string
+	// Protocol of the client's request: "h1" or "h2".
+	Protocol string
+	Count    uint64
+}
+
+// Reload is the last time that a configuration was loaded, the one at the start included.
+type Reload struct {
+	// Success is false where it was refused and the old configuration stayed.
+	Success bool
+	// At is zero before the first one, and has no series then.
+	At time.Time
+}
+
+// Buckets are the upper bounds of the duration histogram in seconds, without +Inf.
+func Buckets() []float64 {
+	return []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+}
