@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/accesslog"
+	"github.com/scalws/scalws/pkg/server/internal/metrics"
+	"github.com/scalws/scalws/pkg/server/internal/proxy"
+	"github.com/scalws/scalws/pkg/server/internal/upstream"
+)
+
+// logRequest hands a finished request to the access log.
+func (s *Server) logRequest(r *proxy.Record) {
+	e := accesslog.Entry(*r)
+	s.accessLog.Write(&e)
+}
+
+func (s *Server) metricsServer() *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics.Handler(s.snapshot, s.options.Version))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { state(w, true) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		state(w, s.ready.Load() && !s.draining.Load())
+	})
+	return s.httpServer(mux)
+}
+
+func state(w http.ResponseWriter, ok bool) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		w.Write([]byte("not ready\n"))
+		return
+	}
+	w.Write([]byte("ok\n"))
+}
+
+// snapshot reads all counters at a scrape. What is not in a pool any more is not in it.
+func (s *Server) snapshot() metrics.Snapshot {
+	snap := metrics.Snapshot{
+		LogDropped: s.accessLog.Dropped(),
+		Reload:     metrics.Reload{Success: true, At: s.started},
+	}
+	now := time.Now()
+	for _, p := range s.pools.sorted {
+		counts, sum := p.data.Heads.Snapshot()
+		mp := metrics.Pool{
+			Name:     p.config.Name,
+			Retries:  p.data.Retries.Load(),
+			Duration: metrics.Histogram{Counts: counts, Sum: sum.Seconds()},
+		}
+		for _, m := range p.engine.Status(now).Members {
+			mm := metrics.Member{Address: m.Address, Ejected: m.State == lb.Ejected}
+			attempts := &m.Attachment.(*upstream.Member).Attempts
+			for i := range attempts {
+				mm.Attempts[i] = attempts[i].Load()
+			}
+			mp.Members = append(mp.Members, mm)
+		}
+		snap.Pools = append(snap.Pools, mp)
+	}
+	s.resends.mu.Lock()
+	defer s.resends.mu.Unlock()
+	for k, n := range s.resends.counts {
+		snap.Resends = append(snap.Resends, metrics.Resend{
+			Tenant: k.tenant, Application: k.application, Protocol: "h1", Count: n.Load(),
+		})
+	}
+	return snap
+}
+
+// houseTime is how often the house is kept: idle connections expire and events reach the log this late at
+// most.
+const houseTime = time.Second
+
+// keepHouse closes connections that were idle for too long and logs the engine's events.
+func (s *Server) keepHouse(ctx context.Context) {
+	tick := time.NewTicker(houseTime)
+	defer tick.Stop()
+	var seen uint64
+	for {
+		select {
+		case <-ctx.Done():
+			s.logEvents(seen)
+			return
+		case now := <-tick.C:
+			s.pools.expire(now)
+			seen = s.logEvents(seen)
+		}
+	}
+}
+
+// logEvents logs what happened after the event numbered seen and returns the number of the last one.
+func (s *Server) logEvents(seen uint64) uint64 {
+	last := s.sequence.Last()
+	if last == seen {
+		return seen
+	}
+	for _, p := range s.pools.sorted {
+		for _, e := range p.engine.Events(seen) {
+			if e.Seq > last {
+				continue // comes with the next look
+			}
+			attrs := []any{"kind", e.Kind, "pool", e.Pool, "member", e.Member, "actor", e.Actor, "seq", e.Seq}
+			if !e.Until.IsZero() {
+				attrs = append(attrs, "until", e.Until)
+			}
+			if n := len(e.Evidence); n > 0 {
+				attrs = append(attrs, "cause", e.Evidence[n-1].Cause.String(), "failures", n)
+			}
+			s.log.Info("pool event", attrs...)
+		}
+	}
+	return last
+}
