@@ -1,0 +1,32 @@
+package repotest
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/scalws/scalws/internal/config"
+)
+
+// TestExamplesLoad: an example that the daemon refuses is worse than none.
+func TestExamplesLoad(t *testing.T) {
+	found := false
+	for _, name := range files(t) {
+		if !strings.HasPrefix(name, "examples/") || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" {
+			continue
+		}
+		found = true
+		t.Run(strings.TrimPrefix(name, "examples/"), func(t *testing.T) {
+			_, problems := config.Load(filepath.Join(rootDir(t), name))
+			for _, problem := range problems {
+				if problem.Severity == config.Error {
+					t.Error(problem)
+				}
+			}
+		})
+	}
+	if !found {
+		t.Error("there are no examples")
+	}
+}
