@@ -92,7 +92,7 @@ func Codes() []Code {
 		{codeInvalidMember, Error, "The address of a member is malformed, given twice, or not allowed in this pool."},
 		{codeNoMembers, Warning, "A pool whose members come from the file has none: it answers 503."},
 		{codeDuplicateName, Error, "Two listeners, tenants or applications of a tenant have the same name."},
-		{codeDuplicateAddress, Error, "Two listeners, or a listener and the metrics, have the same address."},
+		{codeDuplicateAddress, Error, "Two listeners have the same address; the metrics and the admin socket count as such."},
 		{codeDuplicateDomain, Error, "A domain is given twice, in one application or in two."},
 		{codeDuplicateRoute, Error, "An application has two routes with the same path."},
 		{codeUnknownPool, Error, "A runtime names a pool that upstreams does not have."},

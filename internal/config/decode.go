@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -188,12 +187,10 @@ func shorten(s string) string {
 	return s
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-
 // join is the path of a key in a section. A key that is more than a word is quoted, so that a pool named
 // "api.tls" and the tls of the pool "api" have different paths.
 func join(path, key string) string {
-	if !plainKey.MatchString(key) {
+	if strings.ContainsFunc(key, func(r rune) bool { return r >= 0x80 || !isAlphanumeric(byte(r)) && r != '_' && r != '-' }) {
 		key = strconv.Quote(shorten(key))
 	}
 	if path == "" {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -31,15 +32,14 @@ func document(file string, text []byte) (*yaml.Node, *Problem) {
 	}
 	text = withoutMark(text)
 
-	source := &byteReader{text: text}
-	nodes := yaml.NewDecoder(source)
+	nodes := yaml.NewDecoder(bytes.NewReader(text))
 	first, err := nextDocument(nodes)
 	if errors.Is(err, io.EOF) || err == nil && isEmpty(first) {
 		return fail(1, 1, &fault{code: codeEmptyFile, message: "there is no configuration in it",
 			hint: "the smallest one has server.listeners"})
 	}
 	if err != nil {
-		return fail(syntaxProblem(text, source.read, err))
+		return fail(syntaxProblem(text, err))
 	}
 	second, err := nextDocument(nodes)
 	if err == nil {
@@ -47,7 +47,7 @@ func document(file string, text []byte) (*yaml.Node, *Problem) {
 			message: "a second document begins here", hint: "a configuration is one document: remove the ---"})
 	}
 	if !errors.Is(err, io.EOF) {
-		return fail(syntaxProblem(text, source.read, err))
+		return fail(syntaxProblem(text, err))
 	}
 	root := first.Content[0]
 	if n, f := refused(root, 1); f != nil {

@@ -33,7 +33,7 @@ func TestHostileTexts(t *testing.T) {
 		"empty lines":         {strings.Repeat("\n", maxText), codeEmptyFile},
 		"one key many times":  {strings.Repeat("server: 1\n", 100_000), codeDuplicateKey},
 		"unknown keys":        {manyKeys(50_000), codeUnknownKey},
-		"one long key":        {strings.Repeat("k", 1<<20) + ": 1\n", codeUnknownKey},
+		"one long key":        {strings.Repeat("k", 1<<20) + ": 1\n", codeInvalidYAML},
 		"too many members":    {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", codeOutOfRange},
 		"same members":        {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x:1}, ", 10_000) + "]}}", codeInvalidMember},
 		"number of many digs": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", codeOutOfRange},

@@ -65,6 +65,16 @@ func Parse(file string, text []byte) (*Config, Problems) {
 	return cfg, d.problems
 }
 
+// check holds values against each other, after all have been read. It passes over values that are
+// broken: what follows from a slip is not a second one.
+func (d *decoder) check(c *Config) {
+	d.checkServer(c)
+	for i := range c.Upstreams {
+		d.checkUpstream(&c.Upstreams[i])
+	}
+	d.checkTenants(c)
+}
+
 // readFile reads a regular file of at most limit bytes. Other kinds of files are refused before they
 // are opened: a pipe would block.
 func readFile(path string, limit int64) ([]byte, *fault) {

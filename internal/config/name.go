@@ -87,7 +87,7 @@ func domain() form[string] {
 
 // hostName takes a host name or an IP address.
 func hostName() form[string] {
-	return form[string]{wants: "a host name", bound: "or an IP address", parse: func(text string) (string, *fault) {
+	return form[string]{wants: "a host name or an IP address", parse: func(text string) (string, *fault) {
 		if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 			return a.Unmap().String(), nil
 		}

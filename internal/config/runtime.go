@@ -11,9 +11,9 @@ import (
 // A backend's weight may be 0, unlike a member's: it keeps the pool configured but idle.
 const defaultBackendWeight = "1"
 
-// runtime reads a proxy runtime. It starts from base, the upstream_client of the server, and fills in
+// proxyRuntime reads a proxy runtime. It starts from base, the upstream_client of the server, and fills in
 // what depends on other keys.
-func runtime(r *Runtime, base *Client) kind {
+func proxyRuntime(r *Runtime, base *Client) kind {
 	fields := runtimeFields(r)
 	return kind{
 		wants: "a section",

@@ -42,7 +42,10 @@ func scalar[T any](to *T, f form[T]) kind {
 			}
 		},
 		preset: func(def string) {
-			if x, fault := f.parse(def); fault == nil && def != "" {
+			if def == "" {
+				return
+			}
+			if x, fault := f.parse(def); fault == nil {
 				*to = x
 			}
 		},

@@ -133,6 +133,9 @@ func (d *decoder) checkServer(c *Config) {
 	if !strings.HasSuffix(c.Metrics.Address, ":0") {
 		d.unique(addresses, c.Metrics.Address, "metrics.address", codeDuplicateAddress, "")
 	}
+	if path := c.Admin.Socket.Path; path != "" {
+		d.unique(addresses, "unix:"+path, "admin.socket.path", codeDuplicateAddress, "")
+	}
 	d.checkClient("server.upstream_client", c.Server.UpstreamClient)
 }
 

@@ -3,14 +3,53 @@ package config
 import (
 	"bytes"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// byteReader hands out a text byte by byte. The parser reads no further than it must, so that read is,
-// give or take a few characters, where the parser stood when it gave up.
+// syntaxProblem turns the parser's error into a place and a fault. The parser gives its errors as text
+// only, with a line or without, and its line is where the construct began, one too small for errors of
+// grammar ("did not find expected key"). For those the place where the parser stopped is better.
+func syntaxProblem(text []byte, err error) (line, column int, f *fault) {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.Contains(message, "exceeded max depth") {
+		line, column = place(text, stop(text))
+		return line, column, tooDeep()
+	}
+	if name, ok := quotedIn(message, "unknown anchor '"); ok {
+		line, column = place(text, max(0, bytes.LastIndex(text[:stop(text)+1], []byte("*"+name))))
+		return line, column, &fault{code: codeAnchorOrAlias, message: "aliases are not accepted: *" + name,
+			hint: "a text that starts with * needs quotes"}
+	}
+
+	line = 1
+	if rest, ok := strings.CutPrefix(message, "line "); ok {
+		number, what, _ := strings.Cut(rest, ": ")
+		line, _ = strconv.Atoi(number)
+		message = what
+		if isGrammar(message) {
+			line, _ = place(text, stop(text))
+		}
+	}
+	return atLine(text, line, message)
+}
+
+// stop is the offset, give or take a few characters, at which the parser gives up on a text. The parser
+// does not tell, but it reads no further than it must, so the text is read again byte by byte.
+func stop(text []byte) int {
+	source := &byteReader{text: text}
+	nodes := yaml.NewDecoder(source)
+	for {
+		if _, err := nextDocument(nodes); err != nil {
+			return max(0, source.read-1)
+		}
+	}
+}
+
+// byteReader hands out a text byte by byte and counts them.
 type byteReader struct {
 	text []byte
 	read int
@@ -26,33 +65,6 @@ func (r *byteReader) Read(p []byte) (int, error) {
 	p[0] = r.text[r.read]
 	r.read++
 	return 1, nil
-}
-
-// syntaxProblem turns the parser's error into a place and a fault. The parser gives its errors as text
-// only, with a line or without, and its line is where the construct began, one too small for errors of
-// grammar ("did not find expected key"). For those the place up to which the text was read is better.
-func syntaxProblem(text []byte, read int, err error) (line, column int, f *fault) {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	if strings.Contains(message, "exceeded max depth") {
-		line, column = place(text, max(0, read-1))
-		return line, column, tooDeep()
-	}
-	if name, ok := quotedIn(message, "unknown anchor '"); ok {
-		line, column = place(text, max(0, bytes.LastIndex(text[:read], []byte("*"+name))))
-		return line, column, &fault{code: codeAnchorOrAlias, message: "aliases are not accepted: *" + name,
-			hint: "a text that starts with * needs quotes"}
-	}
-
-	line = 1
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		number, what, _ := strings.Cut(rest, ": ")
-		line, _ = strconv.Atoi(number)
-		message = what
-		if isGrammar(message) {
-			line, _ = place(text, max(0, read-1))
-		}
-	}
-	return atLine(text, line, message)
 }
 
 // isGrammar is true for errors that tell of a sequence of tokens, not of the characters of one.
@@ -82,8 +94,8 @@ func atLine(text []byte, line int, message string) (int, int, *fault) {
 		f.hint = "a text that starts with @, `, % or a tab needs quotes"
 	case message == "did not find expected alphabetic or numeric character":
 		f.hint = "a text that starts with * or & needs quotes"
-		if star := regexp.MustCompile(`[*&]`).FindIndex(content); star != nil {
-			return line, 1 + utf8.RuneCount(content[:star[0]]), f
+		if i := bytes.IndexAny(content, "*&"); i >= 0 {
+			return line, 1 + utf8.RuneCount(content[:i]), f
 		}
 	case message == "mapping values are not allowed in this context":
 		f.hint = "check the indentation; a text with a colon followed by a space needs quotes"

@@ -31,7 +31,7 @@ func applicationFields(a *Application, base *Client) []field {
 		{name: "domains", need: true, kind: list(&a.Domains, 1, maxDomains, scalarOf(domain())),
 			meaning: "Hosts that it answers; each belongs to one application. * takes every host that no other does."},
 		{name: "runtime", otherwise: "404 where no route fits", kind: pointer(&a.Runtime, func(r *Runtime) kind {
-			return runtime(r, base)
+			return proxyRuntime(r, base)
 		}), meaning: "What answers a request that no route takes."},
 		{name: "routes", otherwise: "none", kind: list(&a.Routes, 0, maxRoutes, func(r *Route) kind {
 			return section(routeFields(r, base))
@@ -45,7 +45,7 @@ func routeFields(r *Route, base *Client) []field {
 	return []field{
 		{name: "path", need: true, kind: scalar(&r.Path, routePath()),
 			meaning: "Prefix on segment borders: /api takes /api and /api/x, not /apis. Unique in the application."},
-		{name: "runtime", need: true, kind: runtime(&r.Runtime, base),
+		{name: "runtime", need: true, kind: proxyRuntime(&r.Runtime, base),
 			meaning: "What answers."},
 		{name: "max_body", otherwise: "the application's", kind: optional(&r.MaxBody, size(0, maxBody)),
 			meaning: "Longest body of a request; 0 is no limit."},

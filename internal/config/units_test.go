@@ -70,7 +70,7 @@ func TestNearest(t *testing.T) {
 	for word, want := range map[string]string{
 		"member": "members", "mebmers": "members", "member_from": "members_from", "RETRIES": "retries",
 		"tsl": "tls", "max_boddy": "max_body", "max-headers": "max_headers", "scheem": "scheme",
-		"": "", "x": "", "ssl": "tls", "timeout": "", "backends": "",
+		"": "", "x": "", "timeout": "", "backends": "",
 	} {
 		if got := nearest(word, keys); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)

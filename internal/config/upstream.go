@@ -10,10 +10,10 @@ import (
 
 // Bounds of a pool that the engine leaves open.
 const (
-	maxPools         = 10_000
-	maxProbation     = 10_000
-	maxKeepalive     = 10_000
-	maxBudgetRate    = 1_000_000
+	maxPools      = 10_000
+	maxProbation  = 10_000
+	maxKeepalive  = 10_000
+	maxBudgetRate = 1_000_000
 	// DefaultKeepalive is how many idle connections are kept for each member, also of a single address.
 	DefaultKeepalive = 32
 )

@@ -157,7 +157,9 @@ func TestRuntimeKeysAreTheSame(t *testing.T) {
 	}
 }
 
-func oneRuntime(path string) string { return strings.Replace(path, ".routes[].runtime.", ".runtime.", 1) }
+func oneRuntime(path string) string {
+	return strings.Replace(path, ".routes[].runtime.", ".runtime.", 1)
+}
 
 func collectPaths(used map[string]bool, path string, n *yaml.Node) {
 	switch n.Kind {

@@ -8,6 +8,12 @@ const logBits = 57
 // log2e is the logarithm of e to base 2 with 63 fraction bits.
 const log2e = 0xb8aa3b295c17f0bc
 
+// atLeast is a bound that negLog2 of the same number does not go below: -ln(1-e) >= e.
+func atLeast(h uint64) uint64 {
+	log, _ := bits.Mul64(^h, log2e)
+	return log >> 6
+}
+
 // negLog2 is -log2((h+1) / 2^64) with 57 fraction bits, in integers only: Go's floating-point logarithm
 // differs between architectures in its last digits, and a mapping of keys must not. The error is below
 // 2^-55, and near h = 2^64-1, where the winners are, the result is proportional to 2^64-1-h.

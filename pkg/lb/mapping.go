@@ -19,10 +19,11 @@ import (
 // list, nor on the process or the architecture.
 type mapping struct {
 	members []*member
-	groups  []group
+	// groups begin with the heaviest, which has the best chance.
+	groups []group
 }
 
-// group is the members of one weight: among them the largest hash wins, and only it needs a logarithm.
+// group is the members of one weight: among them the largest hash wins, and only it can need a logarithm.
 type group struct {
 	weight uint64
 	// seeds and index belong together; by address, so that the order of the list does not matter even if
@@ -37,7 +38,7 @@ func newMapping(members []*member, weights []int32) *mapping {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(weights[a], weights[b]), strings.Compare(members[a].address, members[b].address))
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(members[a].address, members[b].address))
 	})
 	m := &mapping{members: members}
 	for n, i := range order {
@@ -70,6 +71,9 @@ func (m *mapping) winner(key uint64, at int64, tried *Tried) int32 {
 		if winner == none {
 			winner, log, weight = i, negLog2(h), g.weight
 			continue
+		}
+		if less(log, g.weight, atLeast(h), weight) {
+			continue // a bound is enough to see that it loses
 		}
 		if l := negLog2(h); less(l, weight, log, g.weight) {
 			winner, log, weight = i, l, g.weight

@@ -156,16 +156,16 @@ func (q *queues) settle(n int) bool {
 		return false
 	}
 	for ; n > 0 && int(s.next) < len(q.where); n-- {
-		s.settleOne(s.next, q.in(s.next))
+		if int(s.of[s.next]) >= s.settled {
+			s.settleEntry(s.next, q.in(s.next))
+		}
 		s.next++
 	}
 	if int(s.next) < len(q.where) {
 		return true
 	}
 	s.layout = s.layout[:s.settled]
-	for _, o := range []order{q.free, q.held} {
-		r := o.(*rotation)
-		r.classes = r.classes[:s.settled]
-	}
+	q.free.(*rotation).settle()
+	q.held.(*rotation).settle()
 	return false
 }

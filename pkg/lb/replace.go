@@ -10,6 +10,13 @@ type draft struct {
 	stale []*member
 	// batch is how many are carried over under one holding of the lock.
 	batch int
+	// carried is a batch on its way.
+	carried []carried
+}
+
+type carried struct {
+	index    int32
+	standing standing
 }
 
 // batch bounds how long a pick can wait for a replacement, whatever the length of the list: the work
@@ -46,30 +53,36 @@ func (p *Pool) mark(m *member) {
 // is held when it returns. Requests keep changing standings meanwhile, so the number of rounds is
 // bounded; what is left then is carried over in one go.
 func (p *Pool) carry(d *draft) {
-	rounds := 4 + 2*len(d.roster.members)/d.batch
-	carried := make([]standing, 0, d.batch)
-	members := make([]*member, 0, d.batch)
+	present := p.roster.Load()
 	p.mu.Lock()
-	for ; rounds > 0 && len(d.stale) > d.batch; rounds-- {
-		old := p.roster.Load()
-		members, carried = members[:0], carried[:0]
-		for range d.batch {
-			m := d.pop()
-			members, carried = append(members, m), append(carried, old.queues.standing(old.indexOf(m)))
-		}
+	for rounds := 4 + 2*len(d.roster.members)/d.batch; rounds > 0 && len(d.stale) > d.batch; rounds-- {
+		d.read(present)
 		p.mu.Unlock()
-		for n, m := range members {
-			d.roster.queues.restore(d.roster.indexOf(m), carried[n])
-		}
+		d.enter()
 		p.mu.Lock()
 	}
-	old := p.roster.Load()
 	for len(d.stale) > 0 {
-		m := d.pop()
-		d.roster.queues.restore(d.roster.indexOf(m), old.queues.standing(old.indexOf(m)))
+		d.read(present)
+		d.enter()
 	}
-	d.roster.queues.follow(old.queues)
+	d.roster.queues.follow(present.queues)
 	p.draft = nil
+}
+
+// read takes the standings of a batch from the present roster. The pool's lock is held.
+func (d *draft) read(present *roster) {
+	d.carried = d.carried[:0]
+	for range min(d.batch, len(d.stale)) {
+		m := d.pop()
+		d.carried = append(d.carried, carried{d.roster.indexOf(m), present.queues.standing(present.indexOf(m))})
+	}
+}
+
+// enter puts what was read into the draft. It needs no lock: a member that changes meanwhile is stale again.
+func (d *draft) enter() {
+	for _, c := range d.carried {
+		d.roster.queues.restore(c.index, c.standing)
+	}
 }
 
 // pop takes a member off the list of those to be carried over.

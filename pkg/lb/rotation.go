@@ -1,5 +1,10 @@
 package lb
 
+import (
+	"math"
+	"slices"
+)
+
 // rotation is smooth weighted round robin, nginx's sequence without its effective weight. In the words
 // of the textbook: in every step each entry gains its weight, the one with the largest value is named
 // (the first of the list among equals), and it pays what all together have gained. Weights 5, 1 and 1
@@ -13,7 +18,9 @@ package lb
 // An entry that is taken out keeps its value, and comes back with the same one.
 type rotation struct {
 	*shares
+	// classes and heaps belong together.
 	classes []class
+	heaps   []heap
 	// steps counts the steps, each of which gives every entry its weight.
 	steps int64
 	// since is the value of steps when this rotation took over from an earlier one; see class.
@@ -27,9 +34,11 @@ type rotation struct {
 // a value is weight*steps + shift*since - debt. New members have the old weight 0. settle ends that.
 type class struct {
 	weight, shift int64
+	// debt and head are those of the first of the heap, here to be near each other; none if it is empty.
+	debt int64
+	head int32
 	// into is the class of this weight without a shift.
 	into int32
-	heap
 }
 
 // shares is what the rotations of one list have in common: an entry is in one of them at most.
@@ -51,47 +60,63 @@ func newShares(weights, former []int32) *shares {
 	type kind struct{ weight, shift int64 }
 	s := &shares{of: make([]int32, len(weights)), value: make([]int64, len(weights)), pos: make([]int32, len(weights))}
 	index := make(map[kind]int32)
-	for _, w := range weights {
-		k := kind{weight: int64(w)}
-		if _, ok := index[k]; !ok {
-			index[k] = int32(len(s.layout))
-			s.layout = append(s.layout, class{weight: k.weight, into: index[k]})
+	classOf := func(k kind) int32 {
+		i, ok := index[k]
+		if !ok {
+			i = int32(len(s.layout))
+			index[k] = i
+			s.layout = append(s.layout, class{weight: k.weight, shift: k.shift, head: none, into: index[kind{weight: k.weight}]})
 		}
+		return i
+	}
+	for _, w := range weights {
+		classOf(kind{weight: int64(w)})
 	}
 	s.settled = len(s.layout)
 	for i, w := range weights {
-		k := kind{weight: int64(w), shift: int64(former[i] - w)}
-		at, ok := index[k]
-		if !ok {
-			at = int32(len(s.layout))
-			index[k] = at
-			s.layout = append(s.layout, class{weight: k.weight, shift: k.shift, into: index[kind{weight: k.weight}]})
-		}
-		s.of[i] = at
+		s.of[i] = classOf(kind{weight: int64(w), shift: int64(former[i] - w)})
 	}
 	return s
 }
 
 // newRotation is a rotation without entries.
 func newRotation(s *shares) *rotation {
-	r := &rotation{shares: s, classes: make([]class, len(s.layout))}
-	copy(r.classes, s.layout)
-	for k := range r.classes {
-		r.classes[k].pos = s.pos
+	r := &rotation{shares: s, classes: slices.Clone(s.layout), heaps: make([]heap, len(s.layout))}
+	for k := range r.heaps {
+		r.heaps[k].pos = s.pos
 	}
 	return r
 }
 
-func (r *rotation) put(i int32) {
-	k := &r.classes[r.of[i]]
-	k.push(ticket{a: k.weight*r.steps + k.shift*r.since - r.value[i], i: i})
-	r.total += k.weight
+// earned is what the steps have brought to the entries of a class.
+func (r *rotation) earned(k *class) int64 { return k.weight*r.steps + k.shift*r.since }
+
+// add puts an entry into its class with a debt.
+func (r *rotation) add(i int32, debt int64) {
+	n := r.of[i]
+	r.heaps[n].push(ticket{a: debt, i: i})
+	r.total += r.classes[n].weight
+	r.look(n)
 }
 
+// look notes the first of a class after its heap has changed.
+func (r *rotation) look(n int32) {
+	k := &r.classes[n]
+	if h := &r.heaps[n]; h.len() > 0 {
+		k.debt, k.head = h.tickets[0].a, h.tickets[0].i
+	} else {
+		k.head = none
+	}
+}
+
+func (r *rotation) put(i int32) { r.add(i, r.earned(&r.classes[r.of[i]])-r.value[i]) }
+
 func (r *rotation) take(i int32) {
-	k := &r.classes[r.of[i]]
-	r.value[i] = k.weight*r.steps + k.shift*r.since - k.remove(i).a
+	n := r.of[i]
+	k := &r.classes[n]
+	r.value[i] = r.earned(k) - r.heaps[n].remove(i).a
 	r.total -= k.weight
+	r.look(n)
 }
 
 func (r *rotation) next() int32 {
@@ -99,22 +124,20 @@ func (r *rotation) next() int32 {
 		return none
 	}
 	r.steps++
-	var best *class
-	var value int64
-	index := none
+	best, index, value := none, none, int64(math.MinInt64)
 	for n := range r.classes {
 		k := &r.classes[n]
-		if len(k.tickets) == 0 {
+		if k.head == none {
 			continue
 		}
-		head := &k.tickets[0]
-		v := k.weight*r.steps + k.shift*r.since - head.a
-		if best == nil || v > value || v == value && head.i < index {
-			best, value, index = k, v, head.i
+		if v := r.earned(k) - k.debt; v > value || v == value && k.head < index {
+			best, index, value = int32(n), k.head, v
 		}
 	}
-	best.tickets[0].a += r.total
-	best.down(0)
+	h := &r.heaps[best]
+	h.tickets[0].a += r.total
+	h.down(0)
+	r.look(best)
 	return index
 }
 
@@ -128,18 +151,16 @@ func (r *rotation) mark(i int32, in bool) mark {
 	if !in {
 		return mark{value: r.value[i]}
 	}
-	k := &r.classes[r.of[i]]
-	return mark{value: k.shift*r.since - k.tickets[r.pos[i]].a}
+	n := r.of[i]
+	return mark{value: r.classes[n].shift*r.since - r.heaps[n].tickets[r.pos[i]].a}
 }
 
 func (r *rotation) admit(i int32, m mark, in bool) {
-	if !in {
+	if in {
+		r.add(i, -m.value)
+	} else {
 		r.value[i] = m.value
-		return
 	}
-	k := &r.classes[r.of[i]]
-	k.push(ticket{a: -m.value, i: i})
-	r.total += k.weight
 }
 
 func (r *rotation) follow(o order) {
@@ -147,17 +168,15 @@ func (r *rotation) follow(o order) {
 	r.steps, r.since = old.steps, old.steps
 }
 
-// settleOne moves an entry from a class with a shift to the one without: the same value in other terms.
-func (s *shares) settleOne(i int32, in order) {
-	k := s.of[i]
-	if int(k) < s.settled {
-		return
-	}
+// settle drops the classes with a shift, which must be empty.
+func (r *rotation) settle() { r.classes, r.heaps = r.classes[:r.settled], r.heaps[:r.settled] }
+
+// settleEntry moves an entry, which is in this order or in none, from a class with a shift to the one without:
+// the same value in other terms.
+func (s *shares) settleEntry(i int32, in order) {
 	if in != nil {
 		in.take(i)
+		defer in.put(i)
 	}
-	s.of[i] = s.layout[k].into
-	if in != nil {
-		in.put(i)
-	}
+	s.of[i] = s.layout[s.of[i]].into
 }

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +23,7 @@ import (
 
 // fakeRuntime keeps pools as plain values.
 type fakeRuntime struct {
+	mu    sync.Mutex
 	pools map[string]PoolView
 	// calls are the lists that SetMembers was given, actors who gave them.
 	calls  [][]lb.Member
@@ -38,11 +41,16 @@ func (f *fakeRuntime) Pools() []PoolView {
 }
 
 func (f *fakeRuntime) Pool(name string) (PoolView, bool) {
+	f.mu.Lock()
 	p, ok := f.pools[name]
+	f.mu.Unlock()
+	runtime.Gosched() // gives what must not come in between a chance to
 	return p, ok
 }
 
 func (f *fakeRuntime) SetMembers(_ context.Context, name string, members []lb.Member, actor string) (PoolView, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls = append(f.calls, members)
 	f.actors = append(f.actors, actor)
 	if f.err != nil {

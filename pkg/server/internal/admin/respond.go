@@ -29,8 +29,7 @@ func (h *handler) respondProblem(w http.ResponseWriter, r *http.Request, err err
 	}
 	if problem.Status == http.StatusRequestEntityTooLarge {
 		// The rest of the body is not read, so nothing can follow it on this connection. net/http would still
-		// wait for some of it before it closes: the deadline ends that. Where there is none to set, as in
-		// HTTP/2, there is no such wait either.
+		// wait for some of it before it closes; the deadline ends that, and without one it is only later.
 		w.Header().Set("Connection", "close")
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0))
 	}

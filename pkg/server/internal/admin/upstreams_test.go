@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,6 +107,31 @@ func TestSetMembersIfMatch(t *testing.T) {
 		if res := f.do("PUT", "/v1/upstreams/api", `{"members": []}`, "If-Match", match); res.StatusCode != http.StatusOK {
 			t.Errorf("If-Match: %s: %s", match, res.Status)
 		}
+	}
+}
+
+// Of several who saw the same state, one may change it.
+func TestSetMembersIfMatchIsAtomic(t *testing.T) {
+	f := newFixture(t)
+	statuses := make(chan int, 50)
+	var group sync.WaitGroup
+	for range cap(statuses) {
+		group.Go(func() {
+			r := httptest.NewRequest("PUT", "/v1/upstreams/api", strings.NewReader(`{"members": []}`))
+			r.Header.Set("If-Match", `"3f9a1c.7"`)
+			w := httptest.NewRecorder()
+			f.handler.ServeHTTP(w, r)
+			statuses <- w.Code
+		})
+	}
+	group.Wait()
+	close(statuses)
+	counts := map[int]int{}
+	for status := range statuses {
+		counts[status]++
+	}
+	if diff := cmp.Diff(map[int]int{200: 1, 412: cap(statuses) - 1}, counts); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		counter(c.retries, p.Retries, p.Name)
 		gauge(c.members, float64(len(p.Members)), p.Name)
 	}
-	all := sortedMembers(s)
+	all := sortedMembers(s.Pools)
 	for _, m := range all {
 		gauge(c.ejected, number(m.Ejected), m.pool, m.Address)
 	}
@@ -122,12 +122,9 @@ type member struct {
 
 // sortedMembers are those of all pools in the order of an exposition, which is that of the label values
 // by label name. The registry sorts again, which for 10,000 members in another order takes most of a scrape.
-func sortedMembers(s Snapshot) []member {
-	if s.WithoutMembers {
-		return nil
-	}
+func sortedMembers(pools []Pool) []member {
 	var all []member
-	for _, p := range s.Pools {
+	for _, p := range pools {
 		for i := range p.Members {
 			all = append(all, member{&p.Members[i], p.Name})
 		}

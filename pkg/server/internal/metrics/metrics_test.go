@@ -141,15 +141,16 @@ func TestMemberGone(t *testing.T) {
 	}
 }
 
-func TestWithoutMembers(t *testing.T) {
-	s := sample()
-	s.WithoutMembers = true
-	got := exposition(t, s)
-	if strings.Contains(got, "member=") {
-		t.Errorf("a member label in:\n%s", got)
-	}
-	if want := `scalws_upstream_members{pool="api"} 2`; !strings.Contains(got, want) {
-		t.Errorf("%s is missing", want)
+// One address in two pools is two members.
+func TestSameAddressInTwoPools(t *testing.T) {
+	got := exposition(t, Snapshot{Pools: []Pool{
+		{Name: "b", Members: []Member{{Address: "192.0.2.5:8080"}}},
+		{Name: "a", Members: []Member{{Address: "192.0.2.5:8080", Ejected: true}}},
+	}})
+	for _, want := range []string{`{member="192.0.2.5:8080",pool="a"} 1`, `{member="192.0.2.5:8080",pool="b"} 0`} {
+		if !strings.Contains(got, "scalws_upstream_member_ejected"+want) {
+			t.Errorf("%s is missing", want)
+		}
 	}
 }
 

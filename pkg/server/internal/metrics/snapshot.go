@@ -13,8 +13,6 @@ type Snapshot struct {
 	// LogDropped counts access log lines that were lost.
 	LogDropped uint64
 	Reload     Reload
-	// WithoutMembers leaves out the series with a member label (metrics.per_member: false).
-	WithoutMembers bool
 }
 
 // Pool is a pool that is served now.

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const manual = "../../docs/configuration.md"
+
+// TestManual holds the tables of the manual against the keys and the codes. With -update it writes them
+// between their markers.
+func TestManual(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := map[string]string{
+		"keys: server":    keyTable("server", "server."),
+		"keys: upstreams": keyTable("upstreams", "upstreams."),
+		"keys: tenants":   keyTable("tenants", "tenants[]."),
+		"keys: runtime":   keyTable("tenants[].applications[].runtime.", "tenants[].applications[].runtime."),
+		"keys: rest":      keyTable("admin", "admin.") + keyRows("metrics", "metrics.") + keyRows("access_log", "access_log."),
+		"codes":           codeTable(),
+	}
+	marker := regexp.MustCompile(`(?s)<!-- table ([a-z: ]+) -->\n.*?<!-- end -->`)
+	seen := make(map[string]bool)
+	want := marker.ReplaceAllFunc(page, func(block []byte) []byte {
+		name := string(marker.FindSubmatch(block)[1])
+		seen[name] = true
+		return fmt.Appendf(nil, "<!-- table %s -->\n%s<!-- end -->", name, tables[name])
+	})
+	for name := range tables {
+		if !seen[name] {
+			t.Errorf("the manual has no table %q", name)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(manual, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), string(page)); diff != "" {
+		t.Errorf("%s is stale, run the test with -update (-want +got):\n%s", manual, diff)
+	}
+	for _, k := range Keys() {
+		path := k.Path
+		for _, runtime := range []string{"tenants[].applications[].routes[].runtime.", "tenants[].applications[].runtime."} {
+			if rest, ok := strings.CutPrefix(path, runtime); ok {
+				path = "runtime." + rest
+			}
+		}
+		if !bytes.Contains(page, []byte("| `"+path+"` |")) {
+			t.Errorf("the manual does not have the key %s", path)
+		}
+	}
+}
+
+// TestManualExamples holds that every YAML block of the manual is accepted.
+func TestManualExamples(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
+	if len(blocks) == 0 {
+		t.Fatal("the manual has no example")
+	}
+	for _, block := range blocks {
+		accept(t, block[1])
+	}
+}
+
+func keyTable(section, inside string) string {
+	return "| key | default | value | meaning |\n|---|---|---|---|\n" + keyRows(section, inside)
+}
+
+// keyRows are the rows of a section and of what is inside. The keys of runtimes have a table of their own.
+func keyRows(section, inside string) string {
+	const runtime = "tenants[].applications[].runtime."
+	var b strings.Builder
+	for _, k := range Keys() {
+		isRuntime := strings.HasPrefix(k.Path, runtime) || strings.Contains(k.Path, "routes[].runtime.")
+		if k.Path != section && !strings.HasPrefix(k.Path, inside) || isRuntime && inside != runtime {
+			continue
+		}
+		path := k.Path
+		if rest, ok := strings.CutPrefix(path, runtime); ok {
+			path = "runtime." + rest
+		}
+		value := k.Type
+		if k.Bound != "" {
+			value += ": " + k.Bound
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", path, k.Default, value, k.Meaning)
+	}
+	return b.String()
+}
+
+func codeTable() string {
+	var b strings.Builder
+	b.WriteString("| code | severity | meaning |\n|---|---|---|\n")
+	for _, c := range Codes() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", c.Code, c.Severity, c.Meaning)
+	}
+	return b.String()
+}

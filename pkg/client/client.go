@@ -1,0 +1,209 @@
+// Package client is the typed client of the admin API: one method a route, the wire types of
+// [github.com/scalws/scalws/pkg/api] in and out.
+//
+// What the daemon refuses comes out as an [*api.Problem], a daemon that is not there as an
+// [*Unreachable]; both are found with errors.As. A context that ends comes out as its own error, to be
+// found with errors.Is.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/scalws/scalws/pkg/api"
+)
+
+// DefaultMaxAnswer is the largest answer in bytes that a [Client] reads unless told otherwise. It has
+// room for some thirty pools of 10,000 members.
+const DefaultMaxAnswer = 64 << 20
+
+// Client talks to one daemon. The zero value lacks only the socket; everything else has a default. A
+// client holds no connection, needs no closing, and may be used by several goroutines at once as long
+// as nobody changes its fields.
+type Client struct {
+	// Socket is the path of the daemon's admin socket. Required.
+	Socket string
+	// Timeout bounds each call, from connecting to the last byte of the answer. 0 leaves the bound to the
+	// context.
+	Timeout time.Duration
+	// MaxAnswer is the largest answer in bytes that is read; a larger one is an error. 0 means
+	// DefaultMaxAnswer.
+	MaxAnswer int64
+}
+
+// Upstreams is every pool with its members and their state, sorted by name.
+//
+// GET /v1/upstreams. No refusals of its own.
+func (c *Client) Upstreams(ctx context.Context) ([]api.Upstream, error) {
+	answer, err := do[api.Upstreams](ctx, c, http.MethodGet, api.PathUpstreams, nil)
+	return answer.Upstreams, err
+}
+
+// Upstream is one pool as it is now.
+//
+// GET /v1/upstreams/{name}. 404: there is no such pool.
+func (c *Client) Upstream(ctx context.Context, name string) (api.Upstream, error) {
+	if err := checkName(name); err != nil {
+		return api.Upstream{}, err
+	}
+	return do[api.Upstream](ctx, c, http.MethodGet, api.PathUpstream(name), nil)
+}
+
+// SetMembers replaces the whole member list of a pool and returns the pool as it is then. An empty list,
+// nil included, empties the pool, which answers 503 from then on.
+//
+// PUT /v1/upstreams/{name}. Refused, with nothing changed: 400 for a wrong address, weight, duplicate
+// or too many members, 404 for no such pool, 409 for a pool with members_from: file, 413 for a list of
+// more than api.MaxBody bytes, 501 where members cannot change at run time. After any error that is
+// neither a refusal nor an [*Unreachable] the list may or may not have been replaced.
+func (c *Client) SetMembers(ctx context.Context, name string, members []api.SetMember) (api.Upstream, error) {
+	if err := checkName(name); err != nil {
+		return api.Upstream{}, err
+	}
+	if members == nil {
+		members = []api.SetMember{} // null is refused, an empty list is not
+	}
+	return do[api.Upstream](ctx, c, http.MethodPut, api.PathUpstream(name), api.SetMembers{Members: members})
+}
+
+// Status is what the daemon says about itself: version, listeners, configuration.
+//
+// GET /v1/status. No refusals of its own.
+func (c *Client) Status(ctx context.Context) (api.Status, error) {
+	return do[api.Status](ctx, c, http.MethodGet, api.PathStatus, nil)
+}
+
+// checkName refuses the names that no pool can have and no path can carry: an empty or dot segment is
+// folded away on the way (RFC 3986 section 5.2.4) and would reach another route.
+func checkName(name string) error {
+	switch name {
+	case "", ".", "..":
+		return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool named %q", name)
+	}
+	return nil
+}
+
+// do makes one call: body, if there is one, as JSON to path, the answer as an A.
+func do[A any](ctx context.Context, c *Client, method, path string, body any) (A, error) {
+	var answer A
+	text, err := c.exchange(ctx, method, path, body)
+	if err != nil {
+		return answer, callError(method, path, err)
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return answer, callError(method, path, fmt.Errorf("decoding the answer: %w", err))
+	}
+	return answer, nil
+}
+
+// callError puts the call in front of an error that does not explain itself. A problem and an
+// unreachable daemon do.
+func callError(method, path string, err error) error {
+	var problem *api.Problem
+	var unreachable *Unreachable
+	if errors.As(err, &problem) || errors.As(err, &unreachable) {
+		return err
+	}
+	return fmt.Errorf("calling %s %s: %w", method, path, err)
+}
+
+// exchange sends one request and returns the body of a successful answer.
+func (c *Client) exchange(ctx context.Context, method, path string, body any) ([]byte, error) {
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	req, err := newRequest(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	// A RoundTrip and not an http.Client: a redirect means that this is not the admin API, and nothing
+	// good would come of following it.
+	resp, err := c.transport().RoundTrip(req)
+	if err != nil {
+		return nil, ended(ctx, err)
+	}
+	defer resp.Body.Close()
+
+	limit := c.MaxAnswer
+	if limit == 0 {
+		limit = DefaultMaxAnswer
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", ended(ctx, err))
+	}
+	if int64(len(text)) > limit {
+		return nil, fmt.Errorf("reading the answer: it is larger than %d bytes", limit)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, problemOf(resp, text)
+	}
+	return text, nil
+}
+
+// newRequest makes the request. A body over the API's limit is refused here and in the daemon's words:
+// the daemon answers without reading it, and its answer could get lost behind the failed write.
+func newRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var content io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the request: %w", err)
+		}
+		if len(text) > api.MaxBody {
+			return nil, api.NewProblem(http.StatusRequestEntityTooLarge, api.CodeBodyTooLarge,
+				"the body has %d bytes, the limit is %d", len(text), api.MaxBody)
+		}
+		content = bytes.NewReader(text)
+	}
+	// The host is the one of the guide's curl; nothing is resolved.
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, content)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+// transport connects anew for each call. On a socket of the same machine that costs next to nothing,
+// and a PUT never meets a connection that the daemon has just closed.
+func (c *Client) transport() *http.Transport {
+	return &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return Dial(ctx, c.Socket)
+		},
+	}
+}
+
+// Dial connects to an admin socket. The error, unless the context ended, is an [*Unreachable].
+func Dial(ctx context.Context, socket string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
+	if err == nil {
+		return conn, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, &Unreachable{Socket: socket, Err: err}
+}
+
+// ended is the context's error where the context ended, whatever cause or follow-up came up first.
+func ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

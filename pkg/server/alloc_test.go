@@ -1,0 +1,101 @@
+package server_test
+
+import (
+	"io"
+	"net"
+	"testing"
+
+	"github.com/scalws/scalws/internal/servertest"
+)
+
+// quietMember answers every read with the same bytes and allocates nothing.
+func quietMember(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() { l.Close(); <-done })
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				buf := make([]byte, 4096)
+				answer := []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n")
+				for {
+					if _, err := c.Read(buf); err != nil {
+						return
+					}
+					if _, err := c.Write(answer); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// quietClient sends the same request and reads an answer without looking at it.
+func quietClient(t testing.TB, address string) (once func()) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	request := []byte("GET /index.html?a=1 HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test/1\r\nAccept: */*\r\nCookie: SESSION=abcdef\r\n\r\n")
+	buf := make([]byte, 4096)
+	return func() {
+		if _, err := c.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for {
+			m, err := c.Read(buf[n:])
+			if err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
+			n += m
+			if n >= 6 && string(buf[n-6:n]) == "hello\n" {
+				return
+			}
+			if m == 0 {
+				t.Fatalf("closed after %q", buf[:n])
+			}
+		}
+	}
+}
+
+// In steady state a proxied request allocates nothing, log and metrics included.
+func TestSteadyStateAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool drop buffers at random")
+	}
+	for _, pool := range [][]string{nil, {"balance: least_conn"}, {"balance: hash", "hash: {by: client_ip}"}} {
+		d := servertest.Start(t, servertest.Setup{Members: []string{quietMember(t), quietMember(t)}, Pool: pool})
+		once := quietClient(t, d.Address)
+		for range 100 {
+			once()
+		}
+		if n := testing.AllocsPerRun(2000, once); n != 0 {
+			t.Errorf("%v: %v allocations a request, want 0", pool, n)
+		}
+	}
+}
+
+// BenchmarkRequest is one request through the daemon and back, client and member included.
+func BenchmarkRequest(b *testing.B) {
+	d := servertest.Start(b, servertest.Setup{Members: []string{quietMember(b), quietMember(b)}})
+	once := quietClient(b, d.Address)
+	b.ReportAllocs()
+	for b.Loop() {
+		once()
+	}
+}

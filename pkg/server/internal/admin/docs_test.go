@@ -1,0 +1,165 @@
+package admin
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scalws/scalws/pkg/api"
+	"github.com/scalws/scalws/pkg/lb"
+)
+
+func page(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile("../../../../docs/admin-api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// rows are the first matches of a pattern in each table row of a section.
+func rows(t *testing.T, section, pattern string) []string {
+	t.Helper()
+	_, rest, ok := strings.Cut(page(t), "\n## "+section+"\n")
+	if !ok {
+		t.Fatalf("no section %s", section)
+	}
+	text, _, _ := strings.Cut(rest, "\n## ")
+	var found []string
+	for _, m := range regexp.MustCompile("(?m)^\\| "+pattern).FindAllStringSubmatch(text, -1) {
+		found = append(found, m[1])
+	}
+	return found
+}
+
+func TestDocsListTheRoutes(t *testing.T) {
+	var want []string
+	for _, r := range (&handler{}).routes() {
+		want = append(want, r.method+" "+r.path)
+	}
+	if diff := cmp.Diff(want, rows(t, "Routes", "`([A-Z]+ /[^`]*)`")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// jsonNames are the fields of a wire type in order.
+func jsonNames(types ...any) []string {
+	var names []string
+	for _, v := range types {
+		for f := range reflect.TypeOf(v).Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func TestDocsListTheFields(t *testing.T) {
+	tests := []struct {
+		section string
+		want    []string
+	}{
+		{"Upstream", jsonNames(api.Upstream{}, api.Member{})},
+		{"Status", jsonNames(api.Status{})},
+	}
+	for _, tt := range tests {
+		t.Run(tt.section, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, rows(t, tt.section, "`(\\w+)`")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	text := page(t)
+	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{}) {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("%s is not on the page", name)
+		}
+	}
+}
+
+func TestDocsListTheCauses(t *testing.T) {
+	text := page(t)
+	for c := lb.NoCause + 1; c.String() != ""; c++ {
+		if !strings.Contains(text, "`"+c.String()+"`") {
+			t.Errorf("%s is not on the page", c)
+		}
+	}
+}
+
+// codesInUse are the api.Code constants that this package's code refers to, by value.
+func codesInUse(t *testing.T) []string {
+	t.Helper()
+	values := map[string]string{}
+	inspect := func(dir string, see func(ast.Node)) {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), dir+"/"+e.Name(), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(f, func(n ast.Node) bool { see(n); return true })
+		}
+	}
+	inspect("../../../api", func(n ast.Node) {
+		if spec, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Code") {
+			value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[spec.Names[0].Name] = value
+		}
+	})
+	var codes []string
+	inspect(".", func(n ast.Node) {
+		if sel, ok := n.(*ast.SelectorExpr); ok && values[sel.Sel.Name] != "" {
+			codes = append(codes, values[sel.Sel.Name])
+		}
+	})
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+func TestDocsListTheCodes(t *testing.T) {
+	documented := rows(t, "Refusals", "\\d+ \\| `(\\w+)`")
+	slices.Sort(documented)
+	if diff := cmp.Diff(codesInUse(t), documented); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDocsListTheAuditAttributes(t *testing.T) {
+	f := newFixture(t)
+	f.do("PUT", "/v1/upstreams/none", "")
+	names := rows(t, "Audit", "(`[^|]*`) \\|")
+	var documented []string
+	for _, cell := range names {
+		documented = append(documented, strings.Split(strings.ReplaceAll(cell, "`", ""), ", ")...)
+	}
+	var logged []string
+	for _, m := range regexp.MustCompile(` (\w+)=`).FindAllStringSubmatch(f.log.String(), -1) {
+		switch m[1] {
+		case "msg", "gid", "pid": // slog's own, and the insides of who
+		default:
+			logged = append(logged, m[1])
+		}
+	}
+	if diff := cmp.Diff(documented, logged); diff != "" {
+		t.Error(diff)
+	}
+}
