@@ -105,6 +105,9 @@ func equal(x uint64, c byte) uint64 { return below(x^every01*uint64(c), 1) }
 // section 5.5). CR, LF, NUL, the other controls and DEL are not text.
 func textLen(b []byte) int {
 	rest := b
+	for len(rest) >= 16 && controls(binary.LittleEndian.Uint64(rest))|controls(binary.LittleEndian.Uint64(rest[8:])) == 0 {
+		rest = rest[16:]
+	}
 	for len(rest) >= 8 {
 		found := controls(binary.LittleEndian.Uint64(rest))
 		if found == 0 {

@@ -20,14 +20,19 @@ type message struct {
 }
 
 // field parses a field line and appends it to fields, of which there may be limit (0: any number).
-func (m *message) field(fields []Field, line []byte, limit int) ([]Field, error) {
-	if limit > 0 && len(fields) >= limit {
-		return fields, &Error{Status: 431, Reason: "too many fields"}
+func (m *message) field(fields *[]Field, line []byte, limit int) (*Field, error) {
+	n := len(*fields)
+	if limit > 0 && n >= limit {
+		return nil, &Error{Status: 431, Reason: "too many fields"}
 	}
-	fields = append(fields, Field{})
-	f := &fields[len(fields)-1]
+	if n < cap(*fields) {
+		*fields = (*fields)[:n+1]
+	} else {
+		*fields = append(*fields, Field{})
+	}
+	f := &(*fields)[n]
 	if err := f.parse(line); err != nil {
-		return fields, err
+		return nil, err
 	}
 	switch f.Known {
 	case FieldConnection:
@@ -38,23 +43,23 @@ func (m *message) field(fields []Field, line []byte, limit int) ([]Field, error)
 	case FieldContentLength:
 		// RFC 9112 section 6.3 lets a recipient take equal lengths for one. It gains nobody anything.
 		if m.hasLength {
-			return fields, malformed("more than one Content-Length")
+			return nil, malformed("more than one Content-Length")
 		}
 		m.hasLength = true
 		var ok bool
 		if m.length, ok = parseLength(f.Value); !ok {
-			return fields, malformed("invalid Content-Length")
+			return nil, malformed("invalid Content-Length")
 		}
 	case FieldTransferEncoding:
 		// Chunked alone is understood: another coding would have to be undone before the body is
 		// passed on (RFC 9112 section 6.1), and every way to write "chunked" but the plain one is
 		// somebody trying which of two parsers takes it.
 		if m.chunked || !EqualFold(f.Value, "chunked") {
-			return fields, malformed("Transfer-Encoding is not a single chunked")
+			return nil, malformed("Transfer-Encoding is not a single chunked")
 		}
 		m.chunked = true
 	}
-	return fields, nil
+	return f, nil
 }
 
 // parseLength reads digits and nothing else (RFC 9110 section 8.6).

@@ -143,11 +143,12 @@ func (r *Request) requestLine(line []byte, maxTarget int) error {
 	return r.splitTarget()
 }
 
-func (r *Request) fieldLine(line []byte, maxFields int) (err error) {
-	if r.Fields, err = r.field(r.Fields, line, maxFields); err != nil {
+func (r *Request) fieldLine(line []byte, maxFields int) error {
+	f, err := r.field(&r.Fields, line, maxFields)
+	if err != nil {
 		return err
 	}
-	switch f := &r.Fields[len(r.Fields)-1]; f.Known {
+	switch f.Known {
 	case FieldHost:
 		return r.hostField(f.Value)
 	case FieldExpect:

@@ -71,8 +71,8 @@ func (r *Response) parse(buf []byte, lim Limits, answersHead bool) (int, error) 
 				return r.pos, nil
 			}
 		default:
-			r.Fields, err = r.field(r.Fields, line, lim.Fields)
-			if err == nil && r.Fields[len(r.Fields)-1].Known == FieldDate {
+			var f *Field
+			if f, err = r.field(&r.Fields, line, lim.Fields); err == nil && f.Known == FieldDate {
 				r.HasDate = true
 			}
 		}
