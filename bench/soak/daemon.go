@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/scalws/scalws/pkg/client"
+)
+
+// daemon is a scalwsd process.
+type daemon struct {
+	dir     string
+	address string
+	metrics string
+	all     []string // the members at first
+	cmd     *exec.Cmd
+	admin   *client.Client
+}
+
+const configText = `server:
+  max_body: 0
+  listeners: [{name: http, address: %q}]
+metrics: {address: %q}
+access_log: {output: %q}
+upstreams:
+  p:
+    members_from: api
+    keepalive: 64
+tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: proxy, upstream: {pool: p}}}]}]
+`
+
+func startDaemon(ctx context.Context, addresses []string, race bool) (*daemon, error) {
+	dir, err := os.MkdirTemp("", "scalws-soak")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder: %w", err)
+	}
+	d := &daemon{dir: dir, all: addresses}
+	program := filepath.Join(dir, "scalwsd")
+	build := []string{"build", "-o", program}
+	if race {
+		build = append(build, "-race")
+	}
+	if out, err := exec.CommandContext(ctx, "go", append(build, "./cmd/scalwsd")...).CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("building the daemon: %w\n%s", err, out), d.remove())
+	}
+	d.address, d.metrics = freeAddress(), freeAddress()
+	file := filepath.Join(dir, "scalws.yaml")
+	text := fmt.Sprintf(configText, d.address, d.metrics, filepath.Join(dir, "access.log"))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("writing configuration: %w", err), d.remove())
+	}
+	socket := filepath.Join(dir, "admin.sock")
+	d.cmd = exec.Command(program, "--config", file, "--admin-socket", socket, "--log-level", "warn")
+	d.cmd.Stderr = os.Stderr
+	if err := d.cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the daemon: %w", err), d.remove())
+	}
+	d.admin = &client.Client{Socket: socket}
+	if err := d.until(ctx, 10*time.Second, "the daemon takes its members", func() (string, bool) {
+		err := d.set(ctx, addresses)
+		return fmt.Sprint(err), err == nil
+	}); err != nil {
+		return nil, errors.Join(err, d.stop())
+	}
+	return d, nil
+}
+
+// freeAddress is a loopback address that was free a moment ago.
+func freeAddress() string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (d *daemon) remove() error { return os.RemoveAll(d.dir) }
+
+// stop drains the daemon, which has to end with code 0 and leave no socket.
+func (d *daemon) stop() error {
+	defer d.remove()
+	d.cmd.Process.Signal(syscall.SIGTERM)
+	if err := d.cmd.Wait(); err != nil {
+		return fmt.Errorf("stopping the daemon: %w", err)
+	}
+	if _, err := os.Lstat(d.admin.Socket); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("the admin socket is left behind: %v", err)
+	}
+	return nil
+}
+
+func (d *daemon) set(ctx context.Context, addresses []string) error {
+	_, err := d.admin.SetMembers(ctx, "p", entries(addresses))
+	return err
+}
+
+// until asks again and again until ok, and says what it saw last where that does not come.
+func (d *daemon) until(ctx context.Context, limit time.Duration, what string, ok func() (string, bool)) error {
+	end, tick := time.After(limit), time.NewTicker(50*time.Millisecond)
+	defer tick.Stop()
+	for {
+		saw, done := ok()
+		if done {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-end:
+			return fmt.Errorf("waited in vain until %s: %s", what, saw)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// usage is what the daemon holds.
+type usage struct {
+	goroutines, descriptors int
+	resident                int64
+}
+
+func (u usage) String() string {
+	return fmt.Sprintf("%d goroutines, %d descriptors, %.1f MiB resident", u.goroutines, u.descriptors, float64(u.resident)/(1<<20))
+}
+
+// usage reads the daemon's own metrics, over a connection that does not stay.
+func (d *daemon) usage(ctx context.Context) (usage, error) {
+	t := &http.Transport{DisableKeepAlives: true}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+d.metrics+"/metrics", nil)
+	if err != nil {
+		return usage{}, err
+	}
+	r, err := (&http.Client{Transport: t}).Do(req)
+	if err != nil {
+		return usage{}, fmt.Errorf("reading metrics: %w", err)
+	}
+	defer r.Body.Close()
+	var u usage
+	for lines := bufio.NewScanner(r.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "go_goroutines":
+			u.goroutines = int(v)
+		case "process_open_fds":
+			u.descriptors = int(v)
+		case "process_resident_memory_bytes":
+			u.resident = int64(v)
+		}
+	}
+	return u, nil
+}
+
+// warm sends a few requests, so that what is made once is there before anything is counted, and then takes
+// the members away: at rest there are no idle connections.
+func (d *daemon) warm(ctx context.Context, ms *members) error {
+	for range 50 {
+		if _, err := d.do(ctx, http.MethodGet, "/", nil); err != nil {
+			return err
+		}
+	}
+	if err := d.set(ctx, nil); err != nil {
+		return err
+	}
+	if _, err := d.usage(ctx); err != nil {
+		return err
+	}
+	return d.until(ctx, 10*time.Second, "two looks are the same", func() (string, bool) {
+		a, errA := d.usage(ctx)
+		b, errB := d.usage(ctx)
+		return fmt.Sprint(a, b, errA, errB), a.goroutines == b.goroutines && a.descriptors == b.descriptors
+	})
+}
+
+// do sends one request on a connection of its own and returns the answer's body.
+func (d *daemon) do(ctx context.Context, method, path string, body io.Reader) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+d.address+path, body)
+	if err != nil {
+		return "", err
+	}
+	r, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, r.Status, text)
+	}
+	return string(text), err
+}
