@@ -12,8 +12,8 @@ import (
 
 const smallest = "server: {listeners: [{name: http, address: \"127.0.0.1:0\"}]}\n"
 
-// TestHostileTexts holds that texts which make readers of YAML explode end in an error within a second
-// and 200 MB.
+// TestHostileTexts holds that texts which make readers of YAML explode end in an error, with at most 200 MB
+// and, for those that a plain reader would never finish, within a second.
 func TestHostileTexts(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n")
@@ -21,22 +21,22 @@ func TestHostileTexts(t *testing.T) {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 10))
 	}
 	for name, tc := range map[string]struct{ text, code string }{
-		"alias bomb":          {bomb.String(), codeAnchorOrAlias},
-		"alias of itself":     {"&a [*a]", codeAnchorOrAlias},
-		"merge of itself":     {"a: &a {<<: *a}", codeAnchorOrAlias},
-		"brackets":            {strings.Repeat("[", maxText), codeNestedTooDeep},
-		"balanced brackets":   {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), codeNestedTooDeep},
-		"braces":              {strings.Repeat("{a: ", maxText/4), codeNestedTooDeep},
-		"dashes":              {strings.Repeat("- ", maxText/2), codeNestedTooDeep},
-		"question marks":      {strings.Repeat("? ", maxText/2), codeNestedTooDeep},
-		"comments":            {strings.Repeat("#\n", maxText/2), codeEmptyFile},
-		"empty lines":         {strings.Repeat("\n", maxText), codeEmptyFile},
-		"one key many times":  {strings.Repeat("server: 1\n", 100_000), codeDuplicateKey},
-		"unknown keys":        {manyKeys(50_000), codeUnknownKey},
-		"one long key":        {strings.Repeat("k", 1<<20) + ": 1\n", codeInvalidYAML},
-		"too many members":    {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", codeOutOfRange},
-		"same members":        {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x:1}, ", 10_000) + "]}}", codeInvalidMember},
-		"number of many digs": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", codeOutOfRange},
+		"alias bomb":            {bomb.String(), codeAnchorOrAlias},
+		"alias of itself":       {"&a [*a]", codeAnchorOrAlias},
+		"merge of itself":       {"a: &a {<<: *a}", codeAnchorOrAlias},
+		"brackets":              {strings.Repeat("[", maxText), codeNestedTooDeep},
+		"balanced brackets":     {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), codeNestedTooDeep},
+		"braces":                {strings.Repeat("{a: ", maxText/4), codeNestedTooDeep},
+		"dashes":                {strings.Repeat("- ", maxText/2), codeNestedTooDeep},
+		"question marks":        {strings.Repeat("? ", maxText/2), codeNestedTooDeep},
+		"comments":              {strings.Repeat("#\n", maxText/2), codeEmptyFile},
+		"empty lines":           {strings.Repeat("\n", maxText), codeEmptyFile},
+		"one key many times":    {strings.Repeat("server: 1\n", 100_000), codeDuplicateKey},
+		"unknown keys":          {manyKeys(50_000), codeUnknownKey},
+		"one long key":          {strings.Repeat("k", 1<<20) + ": 1\n", codeInvalidYAML},
+		"too many members":      {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", codeOutOfRange},
+		"same members":          {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x:1}, ", 10_000) + "]}}", codeInvalidMember},
+		"number of many digits": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", codeOutOfRange},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -48,7 +48,7 @@ func TestHostileTexts(t *testing.T) {
 			if cfg != nil || len(problems) == 0 || problems[0].Code != tc.code && problems[len(problems)-1].Code != tc.code {
 				t.Errorf("problems do not begin or end with %s: %.300s", tc.code, report(problems))
 			}
-			if took > time.Second*raceFactor {
+			if tc.code == codeAnchorOrAlias && took > time.Second || took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 {

@@ -12,9 +12,7 @@ const (
 )
 
 // maxBody is the largest bound of a body in bytes.
-const (
-	maxBody = 1 << 40
-)
+const maxBody = 1 << 40
 
 // Longest durations.
 const (

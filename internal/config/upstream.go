@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/scalws/scalws/pkg/lb"
 )
@@ -48,7 +47,8 @@ func upstreamFields(u *Upstream) []field {
 	}
 }
 
-// members has no bound of its own: the engine checks the list as a whole.
+// members reads the entries. Whether they can be together in a pool is for the engine to say
+// (checkMembers).
 func members(to *[]lb.Member) kind {
 	return list(to, 0, lb.MaxMembers, func(m *lb.Member) kind {
 		return section(memberFields(m))
@@ -177,7 +177,7 @@ func (d *decoder) checkHash(at string, u *Upstream) {
 			d.ignored(join(hash, key), "without by: cookie", "remove it")
 		}
 	}
-	h.CookieMaxAge, u.HashKeyFile = time.Duration(0), ""
+	h.CookieMaxAge, u.HashKeyFile = 0, ""
 }
 
 const tokenHint = "it has letters, digits and !#$%&'*+-.^_`|~"

@@ -33,13 +33,14 @@ var class = [256]uint8{
 	'w': letter, 'x': letter, 'y': letter, 'z': letter,
 }
 
-func isToken(b []byte) bool {
-	for _, c := range b {
+// tokenLen is the length of the token at the front of b.
+func tokenLen(b []byte) int {
+	for i, c := range b {
 		if class[c]&tchar == 0 {
-			return false
+			return i
 		}
 	}
-	return len(b) > 0
+	return len(b)
 }
 
 // EqualFold reports whether a is lower, which has no upper-case letters, in whatever ASCII case.
@@ -104,28 +105,25 @@ func equal(x uint64, c byte) uint64 { return below(x^every01*uint64(c), 1) }
 // reason phrase, which are the visible characters, SP, HTAB and those from 0x80 on (RFC 9110
 // section 5.5). CR, LF, NUL, the other controls and DEL are not text.
 func textLen(b []byte) int {
-	rest := b
-	for len(rest) >= 16 && controls(binary.LittleEndian.Uint64(rest))|controls(binary.LittleEndian.Uint64(rest[8:])) == 0 {
-		rest = rest[16:]
-	}
-	for len(rest) >= 8 {
-		found := controls(binary.LittleEndian.Uint64(rest))
+	i := 0
+	for i+8 <= len(b) {
+		found := controls(binary.LittleEndian.Uint64(b[i : i+8]))
 		if found == 0 {
-			rest = rest[8:]
+			i += 8
 			continue
 		}
-		i := bits.TrailingZeros64(found) / 8
-		if rest[i] != '\t' {
-			return len(b) - len(rest) + i
+		i += bits.TrailingZeros64(found) / 8
+		if b[i] != '\t' {
+			return i
 		}
-		rest = rest[i+1:]
+		i++
 	}
-	for i, c := range rest {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return len(b) - len(rest) + i
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' && c != '\t' || c == 0x7f {
+			break
 		}
 	}
-	return len(b)
+	return i
 }
 
 // controls has the top bit of each byte set that is below ' ' in x, or DEL.

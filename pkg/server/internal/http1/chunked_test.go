@@ -29,7 +29,7 @@ func TestChunked(t *testing.T) {
 		{"too long extension", "1" + extension(257) + "\r\na\r\n0\r\n\r\n", `400 chunk extension too long`},
 		{"endless extension", "1" + extension(1000), `400 chunk extension too long`},
 		{"extensions worth more than the data", strings.Repeat("1"+extension(250)+"\r\na\r\n", 40), `400 too many chunk extensions`},
-		{"single bytes", strings.Repeat("1\r\na\r\n", 5000) + "0\r\n\r\n", fmt.Sprintf(`%q "" ""`, strings.Repeat("a", 5000))},
+		{"single bytes", strings.Repeat("1\r\na\r\n", 1000) + "0\r\n\r\n", fmt.Sprintf(`%q "" ""`, strings.Repeat("a", 1000))},
 		{"most trailers", "0\r\n" + trailers(64, 20) + "\r\n", `"" "` + strings.Repeat(`X: xxxxxxxxxxxxxxx\n`, 64) + `" ""`},
 		{"too many trailers", "0\r\n" + trailers(65, 20), `400 too many trailers`},
 		{"too many dropped trailers", "0\r\n" + strings.Repeat("Host: a\r\n", 65), `400 too many trailers`},
@@ -41,6 +41,7 @@ func TestChunked(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for _, step := range []int{0, 1, 2, 3, 11} {
+				step *= 1 + len(test.in)/1000 // each step copies what is there
 				b, rest, err := decode(test.in, step)
 				got := fmt.Sprintf("%q %q %q", b.data, b.trailers, rest)
 				switch {

@@ -20,10 +20,7 @@ type Field struct {
 
 // parse reads a field line, which is text (RFC 9112 section 5).
 func (f *Field) parse(line []byte) error {
-	i := 0
-	for i < len(line) && class[line[i]]&tchar != 0 {
-		i++
-	}
+	i := tokenLen(line)
 	if i == 0 || i == len(line) || line[i] != ':' {
 		return badName(line, i)
 	}

@@ -110,10 +110,10 @@ func addShapes(f *testing.F, responses bool) {
 }
 
 // same fails if parsing in steps gives something else than parsing at once, n, err and reading.
-func same(t *testing.T, data []byte, n int, err error, reading string, parse func(step int) (int, error, string)) {
+func same(t *testing.T, n int, err error, reading string, parse func(step int) (int, string, error)) {
 	t.Helper()
 	for _, step := range []int{1, 3, 64} {
-		n2, err2, reading2 := parse(step)
+		n2, reading2, err2 := parse(step)
 		if n2 != n || (err2 != nil) != (err != nil) || n > 0 && reading2 != reading {
 			t.Fatalf("in steps of %d: n = %d, err = %v; at once %d, %v\n%s", step, n2, err2, n, err, cmp.Diff(reading, reading2))
 		}
@@ -133,13 +133,13 @@ func FuzzRequest(f *testing.F) {
 		if n > 0 {
 			reading = renderRequest(&r)
 		}
-		same(t, data, n, err, reading, func(step int) (int, error, string) {
+		same(t, n, err, reading, func(step int) (int, string, error) {
 			var r Request
 			n, err := parseHead(&arrival{stream: data, step: step}, func(buf []byte) (int, error) { return r.Parse(buf, testLimits) })
 			if n == 0 {
-				return n, err, ""
+				return n, "", err
 			}
-			return n, err, renderRequest(&r)
+			return n, renderRequest(&r), err
 		})
 		if err != nil {
 			if n != 0 || err.(*Error).Status < 400 {
@@ -278,13 +278,13 @@ func FuzzResponse(f *testing.F) {
 		if n > 0 {
 			reading = renderResponse(&r)
 		}
-		same(t, data, n, err, reading, func(step int) (int, error, string) {
+		same(t, n, err, reading, func(step int) (int, string, error) {
 			var r Response
 			n, err := parseHead(&arrival{stream: data, step: step}, func(buf []byte) (int, error) { return r.Parse(buf, testLimits, head) })
 			if n == 0 {
-				return n, err, ""
+				return n, "", err
 			}
-			return n, err, renderResponse(&r)
+			return n, renderResponse(&r), err
 		})
 		if err != nil && (n != 0 || err.(*Error).Status != 502) {
 			t.Fatalf("n = %d, err = %v", n, err)

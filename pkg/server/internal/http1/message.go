@@ -94,10 +94,9 @@ func (m *message) checkFraming(minor uint8) error {
 // readConnection carries out the Connection fields, all of them together (RFC 9110 section 7.6.1): the
 // fields named there end here.
 //
-// Any field but two can be removed in this way, Cookie and Authorization included: that is what
-// the RFC says, and it harms only the one who asks for it. Host and Content-Length stay, since
-// without them the message would reach another application or end elsewhere. An option that is no
-// token names nothing.
+// Any field but two can be removed in this way, Cookie and Authorization included, as the RFC has it.
+// Host and Content-Length stay, since without them the message would reach another application or
+// end elsewhere. An option that is no token names nothing.
 func (m *message) readConnection(fields []Field) error {
 	if !m.hasConnection {
 		return nil

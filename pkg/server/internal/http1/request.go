@@ -122,8 +122,8 @@ func targetTooLong() error { return &Error{Status: 414, Reason: "request target 
 
 // requestLine reads method SP request-target SP HTTP-version (RFC 9112 section 3).
 func (r *Request) requestLine(line []byte, maxTarget int) error {
-	i := bytes.IndexByte(line, ' ')
-	if i < 0 || i > maxMethod || !isToken(line[:i]) {
+	i := tokenLen(line)
+	if i == 0 || i > maxMethod || i == len(line) || line[i] != ' ' {
 		return malformed("invalid method")
 	}
 	rest := line[i+1:]

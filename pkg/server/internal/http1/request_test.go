@@ -1,7 +1,6 @@
 package http1
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -341,98 +340,5 @@ func TestRequestTooManyConnectionOptions(t *testing.T) {
 	r.Reset()
 	if _, err := r.Parse(in(maxOptions+1), Limits{}); err == nil {
 		t.Error("accepted one option too many")
-	}
-}
-
-func TestMethod(t *testing.T) {
-	var idempotent []string
-	for _, name := range strings.Fields("GET HEAD OPTIONS PUT DELETE POST PATCH CONNECT TRACE get PROPFIND X") {
-		if parseMethod([]byte(name)).Idempotent() {
-			idempotent = append(idempotent, name)
-		}
-	}
-	if got, want := strings.Join(idempotent, " "), "GET HEAD OPTIONS PUT DELETE"; got != want {
-		t.Errorf("idempotent: %s; want %s", got, want)
-	}
-	methods := map[string]Method{"GET": GET, "HEAD": HEAD, "OPTIONS": OPTIONS, "PUT": PUT, "DELETE": DELETE, "POST": POST,
-		"PATCH": PATCH, "CONNECT": CONNECT, "TRACE": TRACE, "get": MethodOther, "GETS": MethodOther, "": MethodOther}
-	for name, want := range methods {
-		if got := parseMethod([]byte(name)); got != want {
-			t.Errorf("%s is %d, want %d", name, got, want)
-		}
-	}
-}
-
-// knownNames are the names behind the constants, in their order.
-const knownNames = `Host Connection Keep-Alive Proxy-Connection TE Trailer Transfer-Encoding Upgrade Content-Length Expect
-	Cookie Set-Cookie Via Date Server Forwarded X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto X-Request-Id User-Agent
-	Proxy-Authenticate Proxy-Authorization Proxy-Authentication-Info Retry-After`
-
-func TestKnown(t *testing.T) {
-	names := strings.Fields(knownNames)
-	if want := int(FieldRetryAfter); len(names) != want {
-		t.Fatalf("%d names, want %d", len(names), want)
-	}
-	for i, name := range names {
-		for _, spelled := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
-			if got := know([]byte(spelled)); got != Known(i+1) {
-				t.Errorf("%s is field %d, want %d", spelled, got, i+1)
-			}
-		}
-		// Each other token of one byte's difference is another field.
-		for j := range name {
-			for c := range 256 {
-				near := []byte(name)
-				near[j] = byte(c)
-				if class[c]&tchar != 0 && !bytes.EqualFold(near, []byte(name)) && know(near) != FieldOther {
-					t.Errorf("%q is taken for %s", near, name)
-				}
-			}
-		}
-	}
-}
-
-func TestEqualFold(t *testing.T) {
-	for _, test := range []struct {
-		a, lower string
-		want     bool
-	}{
-		{"WebSocket", "websocket", true},
-		{"", "", true},
-		{"websockets", "websocket", false},
-		{"\rx", "-x", false},
-		{"\x00@[`{", "\x00@[`{", true},
-		{"@", "`", false},
-		{"[", "{", false},
-	} {
-		if got := EqualFold([]byte(test.a), test.lower); got != test.want {
-			t.Errorf("EqualFold(%q, %q) = %v", test.a, test.lower, got)
-		}
-		if got := sameFold([]byte(test.lower), []byte(test.a)); got != test.want {
-			t.Errorf("sameFold(%q, %q) = %v", test.lower, test.a, got)
-		}
-	}
-}
-
-// TestTextLen puts each byte at each place of texts of all lengths around the word size.
-func TestTextLen(t *testing.T) {
-	for length := range 34 {
-		for at := range length {
-			for c := range 256 {
-				b := bytes.Repeat([]byte{'x'}, length)
-				b[at] = byte(c)
-				want := length
-				if c < 0x20 && c != '\t' || c == 0x7f {
-					want = at
-				}
-				if got := textLen(b); got != want {
-					t.Fatalf("textLen(%q) = %d, want %d", b, got, want)
-				}
-				ok := c > 0x20 && c < 0x7f && c != '#'
-				if got := isTargetText(b); got != ok {
-					t.Fatalf("isTargetText(%q) = %v, want %v", b, got, ok)
-				}
-			}
-		}
 	}
 }
