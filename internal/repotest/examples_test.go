@@ -9,11 +9,14 @@ import (
 	"github.com/scalws/scalws/internal/config"
 )
 
+// scenarios are no configurations: internal/sim runs each of them in a test.
+const scenarios = "examples/simulate/"
+
 // TestExamplesLoad: an example that the daemon refuses is worse than none.
 func TestExamplesLoad(t *testing.T) {
 	found := false
 	for _, name := range files(t) {
-		if !strings.HasPrefix(name, "examples/") || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" {
+		if strings.HasPrefix(name, scenarios) || !strings.HasPrefix(name, "examples/") || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" {
 			continue
 		}
 		found = true

@@ -252,6 +252,8 @@ func TestContextEnds(t *testing.T) {
 	hang := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
+	caused, cancelCause := context.WithCancelCause(t.Context())
+	cancelCause(errors.New("the user went home"))
 	for name, test := range map[string]struct {
 		ctx  context.Context
 		c    client.Client
@@ -259,6 +261,7 @@ func TestContextEnds(t *testing.T) {
 	}{
 		"timeout of the client":    {t.Context(), client.Client{Socket: hang, Timeout: 20 * time.Millisecond}, context.DeadlineExceeded},
 		"canceled before":          {canceled, client.Client{Socket: hang}, context.Canceled},
+		"canceled with a cause":    {caused, client.Client{Socket: hang}, context.Canceled},
 		"canceled, daemon is gone": {canceled, client.Client{Socket: "/nowhere"}, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {

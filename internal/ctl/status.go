@@ -1,0 +1,74 @@
+package ctl
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/scalws/scalws/pkg/api"
+)
+
+// statusOptions are "status".
+type statusOptions struct {
+	*session
+}
+
+func newStatus(s *session) *cobra.Command {
+	o := statusOptions{session: s}
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the daemon: version, listeners, configuration",
+		Example: `  scalwsctl status
+  scalwsctl status -o json | jq -r .config.digest`,
+		Annotations:       formats(formatTable, formatJSON),
+		Args:              countArgs(0, 0, ""),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+	}
+}
+
+func (o *statusOptions) run(ctx context.Context) error {
+	daemon, _, err := o.daemon(ctx)
+	if err != nil {
+		return err
+	}
+	status, err := daemon.Status(ctx)
+	if err != nil {
+		return fmt.Errorf("asking for the status: %w", err)
+	}
+	if o.format == formatJSON {
+		return writeJSON(o.Out, status)
+	}
+	return o.fieldTable(statusFields(status, daemon.Socket, o.Now()))
+}
+
+// statusFields is the status for people.
+func statusFields(status api.Status, socket string, now time.Time) []field {
+	state := "serving"
+	if status.Draining {
+		state = "draining"
+	}
+	fields := []field{
+		{"State", state},
+		{"Version", status.Version},
+		{"PID", strconv.Itoa(status.PID)},
+		{"Started", since(status.Started, now)},
+		{"Boot", status.Boot},
+		{"Admin socket", socket},
+		{"Configuration", status.Config.Source},
+		{"Loaded", since(status.Config.LoadedAt, now)},
+		{"Digest", status.Config.Digest},
+	}
+	for _, l := range status.Listeners {
+		fields = append(fields, field{"Listener " + l.Name, l.Address})
+	}
+	return fields
+}
+
+// since is a time and how long ago it was.
+func since(t, now time.Time) string {
+	return fmt.Sprintf("%s (%s ago)", timestamp(t), max(now.Sub(t), 0).Truncate(time.Second))
+}
