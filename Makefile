@@ -62,11 +62,11 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 	while IFS=: read -r file target; do \
 		target=$${target#func }; \
 		echo "fuzz: ./$$(dirname "$$file") $$target"; \
-		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$file")" </dev/null; \
+		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" </dev/null; \
 	done
 
 bench: ## Run the benchmarks of the hot path
-	go test -run '^$$' -bench . -benchmem ./pkg/lb $(INTERNALS)/http1 $(INTERNALS)/accesslog $(INTERNALS)/proxy
+	go test -run '^$$' -bench . -benchmem ./pkg/lb ./pkg/server $(INTERNALS)/http1 $(INTERNALS)/route $(INTERNALS)/accesslog $(INTERNALS)/metrics
 
 cover: ## Fail if the tests of the engine cover less than COVERAGE (95) percent of it
 	mkdir -p bin
