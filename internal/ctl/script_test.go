@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/scalws/scalws/internal/ctl"
+	"github.com/scalws/scalws/internal/servertest"
 )
 
 func TestMain(m *testing.M) {
@@ -22,17 +23,55 @@ func TestMain(m *testing.M) {
 }
 
 // The scripts of testdata/script hold for every daemon that has the pools api (with members_from: api),
-// canary (the same, and empty) and web (with members_from: file); those of testdata/fake need the states
-// and faults that only the fake daemon has.
+// canary (the same, and empty) and web (with members_from: file), the real one first of all; those of
+// testdata/fake need the states and faults that only the fake daemon has.
 func TestScripts(t *testing.T) {
-	for _, folder := range []string{"script", "fake"} {
-		t.Run(folder, func(t *testing.T) {
+	for _, c := range []struct {
+		name, folder string
+		setup        func(*testing.T, *testscript.Env) error
+	}{
+		{"script", "script", startFake},
+		{"fake", "fake", startFake},
+		{"daemon", "script", startReal},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
-				Dir:   filepath.Join("testdata", folder),
-				Setup: func(env *testscript.Env) error { return startFake(t, env) },
+				Dir:   filepath.Join("testdata", c.folder),
+				Setup: func(env *testscript.Env) error { return c.setup(t, env) },
 			})
 		})
 	}
+}
+
+// realPools are the pools of fakePools as a configuration.
+const realPools = `upstreams:
+  api:
+    members_from: api
+    balance: least_conn
+    members:
+      - {address: "192.0.2.5:8080", weight: 2}
+      - {address: "192.0.2.6:8080"}
+      - {address: "[2001:db8::7]:8080"}
+  canary: {members_from: api}
+  web:
+    balance: hash
+    hash: {by: cookie, name: SHOP_NODE, cookie_max_age: 1d}
+    scheme: https
+    tls: {server_name: web.internal}
+    retries: 2
+    retry_budget: {ratio: 0.2, min_per_second: 10}
+    keepalive: 0
+    passive_health: {failures: 0}
+    members:
+      - {address: "198.51.100.10:8443"}
+      - {address: "198.51.100.11:8443", weight: 1000}
+`
+
+// startReal gives each script a real daemon.
+func startReal(t *testing.T, env *testscript.Env) error {
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Setenv("SCALWSCTL_SOCKET", servertest.Start(t, servertest.Setup{Rest: realPools}).Socket)
+	return nil
 }
 
 // startFake gives each script a daemon of its own and tells scalwsctl where it is.
