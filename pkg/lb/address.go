@@ -59,7 +59,7 @@ func parseUnix(p string) (string, error) {
 	}
 	clean := path.Clean(p)
 	switch {
-	case strings.HasSuffix(p, "/"):
+	case strings.HasSuffix(p, "/") || clean == "/":
 		return "", errors.New("is a directory: write unix:/path/to/socket")
 	case len(clean) > maxUnixPath:
 		return "", fmt.Errorf("has a path of %d bytes: a unix socket can have %d", len(clean), maxUnixPath)

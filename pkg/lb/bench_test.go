@@ -3,6 +3,7 @@ package lb
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -181,7 +182,9 @@ func TestPickAllocatesNothing(t *testing.T) {
 						l, _ := p.Pick(epoch, key, &tried)
 						l.Answered(epoch, o)
 						l.Done(epoch, o)
-						p.RetryAllowed(epoch)
+						if tried.Len() <= p.Settings().Retries {
+							p.RetryAllowed(epoch)
+						}
 					}
 					// Whoever failed has a success, so that nobody is ejected.
 					for n := range tried.Len() {
@@ -264,6 +267,43 @@ func TestParallel(t *testing.T) {
 					}
 				}
 			}
+		})
+	}
+}
+
+// BenchmarkLongestPick shows what a pick can have to wait for: the longest of all picks while the list of
+// 10,000 members is replaced all the time, and while it is not. Both contain the scheduler's pauses.
+func BenchmarkLongestPick(b *testing.B) {
+	for _, replacing := range []bool{false, true} {
+		b.Run(fmt.Sprintf("replacing=%v", replacing), func(b *testing.B) {
+			p := benchPool(b, RoundRobin, "", listOf(10_000, 5))
+			lists := [][]Member{listOf(10_000, 5), listOf(9_000, 7), listOf(10_000, 1000)}
+			stop, replaced := make(chan struct{}), 0
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for n := 0; replacing; n++ {
+					select {
+					case <-stop:
+						return
+					default:
+						p.Replace(epoch, lists[n%len(lists)], "bench")
+						replaced++
+					}
+				}
+			})
+			var times []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				l, _ := p.Pick(epoch, Key{}, nil)
+				l.Done(epoch, Success())
+				times = append(times, time.Since(start))
+			}
+			close(stop)
+			wg.Wait()
+			slices.Sort(times)
+			b.ReportMetric(float64(times[len(times)-1].Microseconds()), "max-us")
+			b.ReportMetric(float64(times[len(times)*9999/10_000].Microseconds()), "p99.99-us")
+			b.ReportMetric(float64(replaced), "replaces")
 		})
 	}
 }

@@ -75,7 +75,7 @@ func (p *Pool) Explain(now time.Time, key Key) Explanation {
 // ask is what Pick does, without its memory of recent keys.
 func (r *roster) ask(at int64, key Key, tried *Tried) (int32, reason) {
 	if key.kind == hashKey && r.mapping != nil && r.queues.out.len() < len(r.members) {
-		if i := r.mapping.winner(key.hash, at, tried); i != none {
+		if i := r.mapping.heir(key.hash, at, tried); i != none {
 			return i, byRendezvous
 		}
 	}

@@ -91,7 +91,6 @@ func (p *Pool) eject(now time.Time, r *roster, i int32, m *member) {
 func (p *Pool) recover(now time.Time, r *roster, i int32, m *member) {
 	m.state, m.probing = Up, 0
 	m.until.Store(inRotation)
-	m.settle()
 	p.ejections++
 	p.queue(r, i, m)
 	p.events.add(Event{Time: now.Round(0), Pool: p.name, Kind: EventRecovered, Member: m.address, Actor: ActorHealth})
@@ -137,5 +136,5 @@ func (m *member) fail(now time.Time, o Outcome) {
 	m.settle()
 }
 
-// settle says whether a success would change anything.
-func (m *member) settle() { m.troubled.Store(m.state != Up || m.failures > 0) }
+// settle says whether a success would change anything. A member that is not up has failures to remember.
+func (m *member) settle() { m.troubled.Store(m.failures > 0) }

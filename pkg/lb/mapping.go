@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -33,20 +32,25 @@ type group struct {
 }
 
 func newMapping(members []*member, weights []int32) *mapping {
-	order := make([]int32, len(members))
-	for i := range order {
-		order[i] = int32(i)
+	index := make([]int32, len(members))
+	for i := range index {
+		index[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
+	slices.SortFunc(index, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(weights[b], weights[a]), strings.Compare(members[a].address, members[b].address))
 	})
+	seeds := make([]uint64, len(members))
+	for n, i := range index {
+		seeds[n] = members[i].seed
+	}
 	m := &mapping{members: members}
-	for n, i := range order {
-		if n == 0 || weights[i] != weights[order[n-1]] {
-			m.groups = append(m.groups, group{weight: uint64(weights[i])})
+	for from := 0; from < len(index); {
+		weight, to := weights[index[from]], from
+		for to < len(index) && weights[index[to]] == weight {
+			to++
 		}
-		g := &m.groups[len(m.groups)-1]
-		g.seeds, g.index = append(g.seeds, members[i].seed), append(g.index, i)
+		m.groups = append(m.groups, group{weight: uint64(weight), seeds: seeds[from:to], index: index[from:to]})
+		from = to
 	}
 	return m
 }
@@ -54,44 +58,50 @@ func newMapping(members []*member, weights []int32) *mapping {
 // seedOf is what a member brings into its hashes.
 func seedOf(address string) uint64 { return digest(memberBasis, []byte(address)) }
 
-// everybody is a time at which no ejection lasts.
-const everybody int64 = math.MaxInt64
+// owner names the member that has the key while nobody is ejected; none without members.
+func (m *mapping) owner(key uint64) int32 {
+	return m.winner(func(g *group) (int32, uint64) { return g.largest(key, nil) })
+}
 
-// winner names the member that has the key among those that are not ejected at a time and not tried;
-// none if there is nobody. It needs no lock.
-func (m *mapping) winner(key uint64, at int64, tried *Tried) int32 {
+// heir names the member that has the key among those that are not ejected at a time and not tried; none
+// if there is nobody. It needs no lock.
+func (m *mapping) heir(key uint64, at int64, tried *Tried) int32 {
+	free := func(i int32) bool { return !m.members[i].ejectedAt(at) && !tried.has(m.members[i]) }
+	return m.winner(func(g *group) (int32, uint64) { return g.largest(key, free) })
+}
+
+// winner compares the best of each group.
+func (m *mapping) winner(best func(*group) (int32, uint64)) int32 {
 	winner := none
 	var log, weight uint64
 	for n := range m.groups {
 		g := &m.groups[n]
-		i, h := m.largest(g, key, at, tried)
-		if i == none {
-			continue
-		}
-		if winner == none {
+		i, h := best(g)
+		switch {
+		case i == none:
+		case winner == none:
 			winner, log, weight = i, negLog2(h), g.weight
-			continue
-		}
-		if less(log, g.weight, atLeast(h), weight) {
-			continue // a bound is enough to see that it loses
-		}
-		if l := negLog2(h); less(l, weight, log, g.weight) {
-			winner, log, weight = i, l, g.weight
+		case less(log, g.weight, atLeast(h), weight):
+			// a bound is enough to see that it loses
+		default:
+			if l := negLog2(h); less(l, weight, log, g.weight) {
+				winner, log, weight = i, l, g.weight
+			}
 		}
 	}
 	return winner
 }
 
-// largest is the largest hash of a group.
-func (m *mapping) largest(g *group, key uint64, at int64, tried *Tried) (index int32, hash uint64) {
+// largest is the largest hash of the group's members that may have the key; nil lets all of them.
+func (g *group) largest(key uint64, may func(i int32) bool) (index int32, hash uint64) {
 	index = none
 	for n, seed := range g.seeds {
 		h := draw(key, seed)
 		if h < hash || h == hash && index != none {
 			continue
 		}
-		if member := m.members[g.index[n]]; !member.ejectedAt(at) && !tried.has(member) {
-			index, hash = g.index[n], h
+		if i := g.index[n]; may == nil || may(i) {
+			index, hash = i, h
 		}
 	}
 	return index, hash

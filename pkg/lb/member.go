@@ -40,7 +40,7 @@ type member struct {
 	// evidence is the latest failures since the last success or ejection.
 	evidence []Evidence
 	inFlight atomic.Int32
-	// troubled is false for a member that is up without a failure to remember: then a success changes nothing.
+	// troubled is true while failures are remembered. Otherwise the member is up and a success changes nothing.
 	troubled atomic.Bool
 }
 

@@ -26,7 +26,7 @@ func (t *Tried) add(m *member) {
 // address still.
 func (t *Tried) has(m *member) bool {
 	for n := range t.Len() {
-		if t.members[n] == m || t.members[n].address == m.address {
+		if t.members[n].address == m.address {
 			return true
 		}
 	}
@@ -192,10 +192,10 @@ func (p *Pool) keyed(at int64, key uint64, tried *Tried) int32 {
 		}
 		slot := r.winners.slot(key)
 		if slot == nil {
-			return r.mapping.winner(key, at, tried)
+			return r.mapping.heir(key, at, tried)
 		}
 		if slot.home == 0 {
-			home := p.unlocked(func() int32 { return r.mapping.winner(key, everybody, nil) })
+			home := p.unlocked(func() int32 { return r.mapping.owner(key) })
 			if p.roster.Load() != r {
 				continue
 			}
@@ -210,7 +210,7 @@ func (p *Pool) keyed(at int64, key uint64, tried *Tried) int32 {
 		if tried.Len() == 0 && slot.detour != 0 && slot.version == uint32(version) {
 			return slot.detour - 1
 		}
-		i := p.unlocked(func() int32 { return r.mapping.winner(key, at, tried) })
+		i := p.unlocked(func() int32 { return r.mapping.heir(key, at, tried) })
 		if p.roster.Load() != r || p.ejections != version {
 			continue
 		}

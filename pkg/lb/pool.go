@@ -104,8 +104,8 @@ func (p *Pool) join(address string) *member {
 // Name of the pool.
 func (p *Pool) Name() string { return p.name }
 
-// Settings of the pool; they never change.
-func (p *Pool) Settings() Settings { return p.settings.clone() }
+// Settings of the pool; they never change, and the budget that they point to must not be changed.
+func (p *Pool) Settings() Settings { return p.settings }
 
 // Len is the number of members now.
 func (p *Pool) Len() int { return len(p.roster.Load().members) }

@@ -117,10 +117,7 @@ func TestRoundRobinAfterAnEjection(t *testing.T) {
 	pick(t, p, back, Key{}, nil).Done(back, Success())
 	// a comes back with the value that it left with, and without a burst.
 	if got, want := sequence(t, p, 14), "b a c a a a a b a c a a a a"; got != want {
-		t.Logf("got %s", got)
-		if strings.Count(got, "a") != 10 {
-			t.Errorf("a has %d of 14", strings.Count(got, "a"))
-		}
+		t.Errorf("with a again: got %s, want %s", got, want)
 	}
 }
 
@@ -347,7 +344,6 @@ func TestSettingsAreCopied(t *testing.T) {
 	budget := &RetryBudget{Ratio: 0.5}
 	p := newPool(t, "a", with(func(s *Settings) { s.Budget = budget }))
 	budget.Ratio = 1
-	p.Settings().Budget.Ratio = 0
 	p.Status(epoch).Settings.Budget.Ratio = 0
 	if got := p.Settings().Budget.Ratio; got != 0.5 || p.Name() != "test" {
 		t.Errorf("ratio %v, name %s", got, p.Name())

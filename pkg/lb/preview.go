@@ -1,6 +1,7 @@
 package lb
 
 import (
+	"math"
 	"net/netip"
 	"time"
 )
@@ -84,6 +85,9 @@ func (p *Pool) imagine(r *roster, list []Member) *mapping {
 	return newMapping(members, weights)
 }
 
+// everybody is a time at which no ejection lasts.
+const everybody int64 = math.MaxInt64
+
 // audience is the time to ask the mapping at: if all members are ejected the mapping rests, and what it
 // would be without ejections says more than nothing.
 func (m *mapping) audience(at int64) int64 {
@@ -96,7 +100,7 @@ func (m *mapping) audience(at int64) int64 {
 }
 
 func (m *mapping) address(key uint64, at int64) string {
-	if i := m.winner(key, at, nil); i != none {
+	if i := m.heir(key, at, nil); i != none {
 		return m.members[i].address
 	}
 	return ""

@@ -124,13 +124,14 @@ func (r *rotation) next() int32 {
 		return none
 	}
 	r.steps++
+	steps, since := r.steps, r.since
 	best, index, value := none, none, int64(math.MinInt64)
 	for n := range r.classes {
 		k := &r.classes[n]
 		if k.head == none {
 			continue
 		}
-		if v := r.earned(k) - k.debt; v > value || v == value && k.head < index {
+		if v := k.weight*steps + k.shift*since - k.debt; v > value || v == value && k.head < index {
 			best, index, value = int32(n), k.head, v
 		}
 	}

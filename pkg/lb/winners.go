@@ -13,23 +13,23 @@ type winnerSlot struct {
 	version      uint32
 }
 
-// Below fewMembers computing costs no more than remembering. Up to manyMembers the cache has few slots.
 const (
-	fewMembers  = 32
-	manyMembers = 1000
-	fewSlots    = 1 << 12
-	manySlots   = 1 << 16
+	// fewMembers are asked as quickly as remembered.
+	fewMembers = 8
+	// slotsPerMember and maxSlots bound the memory: 24 bytes a slot.
+	slotsPerMember = 64
+	maxSlots       = 1 << 16
 )
 
 func newWinners(members int) *winners {
-	switch {
-	case members <= fewMembers:
+	if members <= fewMembers {
 		return &winners{}
-	case members <= manyMembers:
-		return &winners{slots: make([]winnerSlot, fewSlots)}
-	default:
-		return &winners{slots: make([]winnerSlot, manySlots)}
 	}
+	slots := 1
+	for slots < members*slotsPerMember && slots < maxSlots {
+		slots *= 2
+	}
+	return &winners{slots: make([]winnerSlot, slots)}
 }
 
 // slot is the key's place, made its own; nil if nothing is remembered.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/scalws/scalws/internal/servertest"
 )
@@ -232,5 +233,50 @@ func TestLastAnswerIsPassedOn(t *testing.T) {
 	d := servertest.Start(t, servertest.Setup{Members: addresses(m)})
 	if r := d.Get("/"); r.Status != 504 || r.Body != "from b" || r.Header.Get("X-From") != "b" {
 		t.Errorf("got %s%s", r.Head, r.Body)
+	}
+}
+
+// A connection that closes in the moment when a request is written to it: the bodyless idempotent request goes
+// once more to the same member if the connection was idle for a second; that counts as a resend and blames
+// nobody. A shorter idle time makes it a failure, which another member may make good.
+func TestR09ResendOnAStaleConnection(t *testing.T) {
+	const resends = `scalws_upstream_retries_total{application="a",protocol="h1",tenant="t"}`
+	const retries = `scalws_upstream_pool_retries_total{pool="p"}`
+	for _, c := range []struct {
+		name             string
+		idle             time.Duration
+		method           string
+		members          int
+		status           int
+		resends, retries string
+		failures         int
+	}{
+		{"idle for a second", time.Second, "GET", 1, 200, "1", "0", 0},
+		{"idle for less, one member", 0, "GET", 1, 502, "0", "0", 1},
+		{"idle for less, two members", 0, "GET", 2, 200, "0", "1", 1},
+		{"POST", time.Second, "POST", 1, 502, "0", "0", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			m := named(t, "a", "b")[:c.members]
+			d := servertest.Start(t, servertest.Setup{Members: addresses(m)})
+			for range m {
+				d.Get("/") // one idle connection to each
+			}
+			idle := time.Now()
+			m[0].Script(servertest.CloseUnread())
+			d.Until("the connection was idle for long enough", func() bool { return time.Since(idle) > c.idle })
+			conn := servertest.Dial(t, d.Address)
+			conn.Send(request(c.method, "")...)
+			if r := conn.Final(c.method); r.Status != c.status {
+				t.Errorf("got %d, want %d", r.Status, c.status)
+			}
+			if a, b := d.Metric(resends), d.Metric(retries); a != c.resends || b != c.retries {
+				t.Errorf("resends %s, want %s; pool retries %s, want %s", a, c.resends, b, c.retries)
+			}
+			if n := show(t, d).Members[0].ConsecutiveFailures; n != c.failures {
+				t.Errorf("%d failures, want %d", n, c.failures)
+			}
+		})
 	}
 }
