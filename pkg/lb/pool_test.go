@@ -257,6 +257,31 @@ func TestReplaceKeepsStateAndDropsTheGone(t *testing.T) {
 	}
 }
 
+// TestReplaceSettles: a pick's cost depends on the distinct weights, not on how the list came about; a
+// replacement is carried over in batches that do not grow with the list.
+func TestReplaceSettles(t *testing.T) {
+	p := newPool(t, "", func(o *Options) { o.Members = listOf(500, 5) })
+	for _, weights := range []int{7, 100, 3} {
+		p.Replace(epoch, listOf(600, weights), "test")
+		for name, o := range map[string]order{"free": p.roster.Load().queues.free, "held": p.roster.Load().queues.held} {
+			if got := len(o.(*rotation).classes); got != weights {
+				t.Errorf("%d weights, %d classes of %s", weights, got, name)
+			}
+		}
+	}
+	d := p.prepare(listOf(550, 2))
+	for len(d.stale) > d.batch {
+		before := len(d.stale)
+		d.read(p.roster.Load())
+		if before-len(d.stale) != batch || len(d.carried) != batch {
+			t.Fatalf("%d carried over in one batch", len(d.carried))
+		}
+		d.enter()
+	}
+	p.carry(d)
+	p.mu.Unlock()
+}
+
 func TestReplaceRevision(t *testing.T) {
 	p := newPool(t, "a b", func(o *Options) { o.Revision = 7 })
 	tests := []struct {

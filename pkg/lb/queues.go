@@ -31,8 +31,7 @@ type mark struct {
 type place uint8
 
 const (
-	// nowhere: not yet admitted.
-	nowhere place = iota
+	_ place = iota // not admitted yet
 	// free: up, or on probation with a place for one more request.
 	free
 	// held: on probation, all places taken. Picked by nobody who has another choice.
