@@ -62,10 +62,12 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 	now := time.Now()
 	switch {
 	case err == nil:
+		// The member has done its part. It is free before the client sees the end of the answer, so that
+		// whoever has an answer whole does not find its request in flight.
 		x.finishWire(now)
 		lease.Done(now, o)
+		err = x.c.flush()
 	case errors.Is(err, errClientWrite), errors.Is(err, errClient):
-		x.keep, x.status = false, 499
 		x.wire.drop(x)
 		lease.Done(now, lb.Neutral())
 	default:
@@ -77,6 +79,10 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 		} else {
 			lease.Done(now, lb.FailureDetail(lb.BodyBroken, err.Error()))
 		}
+		return
+	}
+	if err != nil {
+		x.keep, x.status = false, 499
 	}
 }
 
@@ -136,21 +142,19 @@ var dateName = []byte("Date")
 // errClientWrite is a client that did not take the answer.
 var errClientWrite = errors.New("writing to the client")
 
-// passBody passes the body on as it comes; what is there already goes along with the head.
+// passBody passes the body on as it comes; what is there already goes along with the head. The last piece
+// is left in the buffer.
 func (x *exchange) passBody(framing http1.Framing) error {
-	var err error
 	switch x.resp.Body {
 	case http1.Length:
-		err = x.passLength(x.resp.ContentLength)
+		return x.passLength(x.resp.ContentLength)
 	case http1.ChunkedBody:
-		err = x.passChunks(framing)
+		return x.passChunks(framing)
 	case http1.UntilClose:
-		err = x.passUntilClose(framing)
+		return x.passUntilClose(framing)
+	default:
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return x.c.flush()
 }
 
 func (x *exchange) passLength(left int64) error {
