@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const manual = "../../docs/simulation.md"
+
+var update = flag.Bool("update", false, "write the reports and the table of the manual")
+
+// TestManual holds every number of the manual against a run: the reports behind "<!-- report FILE -->" and
+// the table. With -update it writes them.
+func TestManual(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	want := regexp.MustCompile(`(?s)<!-- (report|scenario|table)( [a-z-]+\.yaml)? -->\n.*?<!-- end -->`).ReplaceAllFunc(page, func(block []byte) []byte {
+		blocks++
+		head, _, _ := bytes.Cut(block, []byte("\n"))
+		words := strings.Fields(string(head))
+		var text bytes.Buffer
+		switch words[1] {
+		case "table":
+			text.WriteString(priceTable(t))
+		case "scenario":
+			source, err := os.ReadFile(examples + "/" + words[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "```yaml\n%s```\n", source)
+		default:
+			s, err := Load(examples + "/" + words[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			text.WriteString("```text\n$ scalwsctl simulate examples/simulate/" + words[2] + "\n")
+			if err := runScenario(t, s).WriteText(&text, Style{}); err != nil {
+				t.Fatal(err)
+			}
+			text.WriteString("```\n")
+		}
+		return fmt.Appendf(nil, "%s\n%s<!-- end -->", head, &text)
+	})
+	if blocks < 3 {
+		t.Errorf("only %d blocks were found", blocks)
+	}
+	if *update {
+		if err := os.WriteFile(manual, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), string(page)); diff != "" {
+		t.Errorf("%s is stale, run the test with -update (-want +got):\n%s", manual, diff)
+	}
+}
+
+// priceTable is what the manual says that a dead member costs.
+func priceTable(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| app-1 | retries | probation_requests | noticed after | requests sent until then | requests sent in all | errors for clients | longest wait |\n")
+	b.WriteString("|---|---|---|---|---|---|---|---|\n")
+	for _, does := range []string{"refuse", "hang"} {
+		for _, retries := range []int{0, 1} {
+			for _, places := range []int{1, 0} {
+				r := runScenario(t, parse(t, fmt.Sprintf(`
+schema: scalws.scenario/1
+duration: 10m
+load: {rate: 400}
+pool:
+  passive_health: {probation_requests: %d}
+  retries: %d
+  members: [{address: "app-1:1"}, {address: "app-2:1"}, {address: "app-3:1"}, {address: "app-4:1"}]
+timeouts: {response: 5s}
+events: [{at: 0s, member: app-1, does: %s}]
+`, places, retries, does)))
+				m := r.Members[0]
+				fmt.Fprintf(&b, "| %ss | %d | %d | %v | %s | %s | %s | %v |\n", does, retries, places, *m.Faults[0].After,
+					grouped(m.Faults[0].Sent), grouped(m.Requests), percent(r.Clients.ErrorShare), r.Clients.WaitLongest)
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestManualNamesEveryKey: the keys that the decoder knows, as it lists them itself.
+func TestManualNamesEveryKey(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Parse("s.yaml", []byte(`
+?: 1
+load: {?: 1}
+pool: {?: 1, hash: {?: 1}, passive_health: {?: 1}, retry_budget: {?: 1}, members: [{?: 1}]}
+timeouts: {?: 1}
+events: [{?: 1}]
+expect: [{?: 1, requests: {?: 1}, share: {?: 1}}]
+`))
+	var problems Problems
+	if !errors.As(err, &problems) {
+		t.Fatal(err)
+	}
+	sections := 0
+	for _, p := range problems {
+		list, ok := strings.CutPrefix(p.Hint, "keys here: ")
+		if !ok {
+			continue
+		}
+		sections++
+		path := strings.ReplaceAll(strings.TrimSuffix(p.Path, "?"), "[0]", "[]")
+		for key := range strings.SplitSeq(list, ", ") {
+			if !bytes.Contains(page, []byte("| `"+path+key+"` |")) {
+				t.Errorf("the manual does not have the key %s%s", path, key)
+			}
+		}
+	}
+	if sections != 12 {
+		t.Errorf("keys of %d sections were found, want 12:\n%v", sections, err)
+	}
+}
+
+// TestManualNamesEveryField: what the JSON document has is explained.
+func TestManualNamesEveryField(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile("report.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := regexp.MustCompile("json:\"([a-z0-9_]+)").FindAllSubmatch(source, -1)
+	if len(fields) < 40 {
+		t.Errorf("only %d fields were found", len(fields))
+	}
+	for _, field := range fields {
+		if !bytes.Contains(page, []byte("`"+string(field[1])+"`")) {
+			t.Errorf("the manual does not have the field %s", field[1])
+		}
+	}
+}
+
+// TestManualExamples: every other scenario of the manual is accepted.
+func TestManualExamples(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
+	whole := slices.DeleteFunc(found, func(m [][]byte) bool { return !bytes.Contains(m[1], []byte("schema:")) })
+	if len(whole) == 0 {
+		t.Fatal("the manual has no scenario")
+	}
+	for _, m := range whole {
+		if _, err := Parse("manual.yaml", m[1]); err != nil {
+			t.Errorf("%v\n%s", err, m[1])
+		}
+	}
+}
