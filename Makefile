@@ -15,13 +15,15 @@ FUZZTIME ?= 30s
 COVERAGE ?= 95
 # SOAKFLAGS go to the soak program.
 SOAKFLAGS ?=
+# PEERSFLAGS go to the comparison with other proxies.
+PEERSFLAGS ?=
 
 INTERNALS := ./pkg/server/internal
 
-.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench cover soak clean
+.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## Build scalwsd and scalwsctl into bin/; VERSION=1.2.3 names the version
 	mkdir -p bin
@@ -67,6 +69,14 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 
 bench: ## Run the benchmarks of the hot path
 	go test -run '^$$' -bench . -benchmem ./pkg/lb ./pkg/server $(INTERNALS)/http1 $(INTERNALS)/route $(INTERNALS)/accesslog $(INTERNALS)/metrics
+
+bench-peers: ## Compare with nginx, HAProxy and Caddy; installs what is missing
+	@export PATH="$$PATH:/usr/sbin"; missing=(); \
+	for program in nginx haproxy caddy wrk; do command -v $$program >/dev/null || missing+=($$program); done; \
+	if (( $${#missing[@]} )); then \
+		$$([ $$(id -u) = 0 ] || echo sudo) apt-get install -y --no-install-recommends "$${missing[@]}"; \
+	fi
+	go run ./bench/peers $(PEERSFLAGS)
 
 cover: ## Fail if the tests of the engine cover less than COVERAGE (95) percent of it
 	mkdir -p bin

@@ -48,6 +48,7 @@ var walls = []wall{
 
 	{"cmd/scalwsd", []string{"pkg/server", "internal/config"}, "main is flags and signals; --check needs no daemon"},
 	{"cmd/scalwsctl", []string{"internal/ctl"}, "main is one call"},
+	{"bench/peers", nil, "measures programs from outside, ours like the others"},
 	{"bench/soak", []string{"pkg/api", "pkg/client", "pkg/server", "internal/config"}, "measures what an operator would run"},
 }
 
