@@ -19,7 +19,8 @@ const (
 	ExitNotFound = 3
 	// ExitRefused: the daemon answered 403, 409 or 501.
 	ExitRefused = 4
-	// ExitInvalid: the daemon answered 400 or 413, or a check found errors before it was asked.
+	// ExitInvalid: the daemon answered 400 or 413, a check found errors before it was asked, or a simulation
+	// did not come out as expected.
 	ExitInvalid = 5
 	// ExitChanged: the daemon answered 412.
 	ExitChanged = 6
@@ -47,7 +48,7 @@ func exitMeanings() []exitMeaning {
 		{ExitUsage, "wrong usage: unknown command or flag, missing argument"},
 		{ExitNotFound, "not found (404)"},
 		{ExitRefused, "refused by the pool's or the process's state, or by role (403, 409, 501)"},
-		{ExitInvalid, "invalid input or configuration (400, 413, config validate, ADDR=abc)"},
+		{ExitInvalid, "invalid input or configuration (400, 413, config validate, simulate, ADDR=abc)"},
 		{ExitChanged, "somebody else changed it (412)"},
 		{ExitUnreachable, "daemon cannot be reached"},
 		{ExitTimeout, "timed out waiting"},

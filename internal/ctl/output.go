@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 )
 
@@ -46,6 +48,12 @@ func (o *output) close() error {
 		err:  fmt.Errorf("writing the output: %w", o.err),
 		hint: "the output is incomplete; the command itself was carried out",
 	}
+}
+
+// isTerminal is true if a person is looking at the stream.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // formatsKey is the annotation of a command with the formats that it knows, the default first.

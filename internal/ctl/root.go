@@ -47,6 +47,7 @@ that accepts a connection. Data goes to the standard output, everything else to 
 	root.AddCommand(
 		newUpstreams(s),
 		newConfig(s),
+		newSimulate(s),
 		newStatus(s),
 		newVersion(s),
 		newCompletion(s),

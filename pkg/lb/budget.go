@@ -47,18 +47,20 @@ func (b *budget) request(at int64) {
 	b.slots[b.second%budgetSeconds].requests++
 }
 
-// retry reports whether a retry is allowed, and counts it if so.
-func (b *budget) retry(at int64) bool {
+// allows reports whether a retry is allowed now.
+func (b *budget) allows(at int64) bool {
 	b.turn(at)
 	requests, retries := 0, 0
 	for _, s := range b.slots {
 		requests += s.requests
 		retries += s.retries
 	}
-	now := &b.slots[b.second%budgetSeconds]
-	if now.retries >= b.minPerSecond && float64(retries+1) > b.ratio*float64(requests) {
-		return false
-	}
-	now.retries++
-	return true
+	now := b.slots[b.second%budgetSeconds].retries
+	return now < b.minPerSecond || float64(retries+1) <= b.ratio*float64(requests)
+}
+
+// retry counts a retry that is made.
+func (b *budget) retry(at int64) {
+	b.turn(at)
+	b.slots[b.second%budgetSeconds].retries++
 }

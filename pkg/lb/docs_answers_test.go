@@ -231,12 +231,13 @@ func budgets(q *question) string {
 	return q.each(func(asked string) string {
 		const seconds = 60
 		rate := q.parseInt(strings.Fields(asked)[0])
-		p := q.pool(s, []lb.Member{{Address: addressOf("a"), Weight: 1}}, "")
+		p := q.pool(s, []lb.Member{{Address: addressOf("a"), Weight: 1}, {Address: addressOf("b"), Weight: 1}}, "")
 		allowed := 0
 		for i := range seconds * rate {
 			now := begin().Add(time.Duration(i) * time.Second / time.Duration(rate))
-			q.pick(p, now, lb.Key{}).Done(now, lb.Neutral())
-			if p.RetryAllowed(now) {
+			var tried lb.Tried
+			p.Pick(now, lb.Key{}, &tried)
+			if _, ok := p.Retry(now, lb.Key{}, &tried); ok {
 				allowed++
 			}
 		}

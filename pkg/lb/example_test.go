@@ -40,11 +40,8 @@ func ExampleShouldRetry() {
 		return
 	}
 	var tried lb.Tried
-	for {
-		lease, ok := pool.Pick(now, lb.Key{}, &tried)
-		if !ok {
-			break
-		}
+	lease, ok := pool.Pick(now, lb.Key{}, &tried)
+	for ok {
 		outcome := lb.Success()
 		if lease.Address() == "a.internal:80" {
 			outcome = lb.Failure(lb.ConnectRefused)
@@ -52,9 +49,10 @@ func ExampleShouldRetry() {
 		lease.Done(now, outcome)
 		fmt.Println(lease.Address(), outcome.Cause())
 		attempt := lb.Attempt{Replayable: true, Progress: lb.NothingSent, Outcome: outcome}
-		if !lb.ShouldRetry(attempt) || tried.Len() > settings.Retries || !pool.RetryAllowed(now) {
+		if !lb.ShouldRetry(attempt) || tried.Len() > settings.Retries {
 			break
 		}
+		lease, ok = pool.Retry(now, lb.Key{}, &tried)
 	}
 	// Output:
 	// a.internal:80 connect_refused

@@ -51,13 +51,27 @@ const (
 // nil. It is false if there are no members, none that was not tried, or if those not tried are ejected
 // while others are not. The lease must be given back with [Lease.Done].
 func (p *Pool) Pick(now time.Time, key Key, tried *Tried) (Lease, bool) {
+	return p.pick(now, key, tried, false)
+}
+
+// Retry is the Pick of another attempt, where [ShouldRetry] allows one: it is false also if the retry
+// budget has none left, and takes one from it only where a member is named.
+func (p *Pool) Retry(now time.Time, key Key, tried *Tried) (Lease, bool) {
+	return p.pick(now, key, tried, true)
+}
+
+func (p *Pool) pick(now time.Time, key Key, tried *Tried, retry bool) (Lease, bool) {
 	at, attempt := p.at(now), tried.Len()
 	if attempt > MaxRetries {
 		return Lease{}, false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.budget != nil && attempt == 0 {
+	switch {
+	case p.budget == nil:
+	case retry && !p.budget.allows(at):
+		return Lease{}, false
+	case attempt == 0:
 		p.budget.request(at)
 	}
 	p.endEjections(now)
@@ -78,6 +92,9 @@ func (p *Pool) Pick(now time.Time, key Key, tried *Tried) (Lease, bool) {
 		if j := r.find(tried.members[n]); j != none {
 			p.mark(r.members[j])
 		}
+	}
+	if retry && p.budget != nil {
+		p.budget.retry(at)
 	}
 	return p.lease(r, i, why, tried), true
 }

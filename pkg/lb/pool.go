@@ -115,15 +115,15 @@ func (p *Pool) Len() int { return len(p.roster.Load().members) }
 // by header or client_ip.
 func (p *Pool) Fingerprint() string { return p.roster.Load().fingerprint }
 
-// RetryAllowed asks the retry budget for one more retry and takes it. It is true without a budget. Call
-// it after [ShouldRetry] and before the Pick of the retry.
+// RetryAllowed reports whether the retry budget has one more retry, and takes nothing from it. It is true
+// without a budget.
 func (p *Pool) RetryAllowed(now time.Time) bool {
 	if p.budget == nil {
 		return true
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.budget.retry(p.at(now))
+	return p.budget.allows(p.at(now))
 }
 
 // at is a time on the pool's clock: nanoseconds since it was made.

@@ -53,6 +53,21 @@ func TestShouldRetry(t *testing.T) {
 	}
 }
 
+// A retry that finds no member takes nothing from the budget.
+func TestRetryWithoutMemberIsFree(t *testing.T) {
+	p := newPool(t, "a", with(func(s *Settings) { s.Budget = &RetryBudget{MinPerSecond: 1} }))
+	var tried Tried
+	pick(t, p, epoch, Key{}, &tried)
+	for range 5 {
+		if _, ok := p.Retry(epoch, Key{}, &tried); ok {
+			t.Fatal("there is nobody else")
+		}
+	}
+	if !p.RetryAllowed(epoch) {
+		t.Error("the budget was charged for retries that were not made")
+	}
+}
+
 func TestNoBudgetAllowsAll(t *testing.T) {
 	p := newPool(t, "a", nil)
 	for range 1000 {
@@ -102,7 +117,14 @@ func TestRetryBudget(t *testing.T) {
 				}
 				allowed := 0
 				for range s.retries {
-					if p.RetryAllowed(after(s.after)) {
+					may := p.RetryAllowed(after(s.after))
+					var tried Tried
+					tried.add(p.roster.Load().members[0])
+					_, made := p.Retry(after(s.after), Key{}, &tried)
+					if made != may {
+						t.Fatalf("step %d: allowed %v, made %v", n, may, made)
+					}
+					if made {
 						allowed++
 					}
 				}

@@ -182,10 +182,10 @@ func (x *exchange) next(now time.Time, key lb.Key, tried *lb.Tried, r result) (l
 		Progress:      r.progress,
 		Outcome:       r.outcome,
 	})
-	if !may || !x.pool.Engine.RetryAllowed(now) {
+	if !may {
 		return lb.Lease{}, false
 	}
-	return x.pool.Engine.Pick(now, key, tried)
+	return x.pool.Engine.Retry(now, key, tried)
 }
 
 // last gives the client what the last attempt came to: the member's own answer, or ours.
