@@ -96,8 +96,9 @@ func TestE03InterimAnswers(t *testing.T) {
 	}
 	m[0].Script(servertest.Answer{Interim: many})
 	c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	if _, err := c.Rest(); err != nil {
-		t.Logf("after 100 interim answers: %v", err)
+	c.CloseWrite()
+	if text, err := c.Rest(); err != nil || strings.Count(text, "HTTP/1.1 102 ") != 100 || !strings.Contains(text, "HTTP/1.1 502 ") {
+		t.Errorf("1,000 interim answers: got %q, %v", text, err)
 	}
 	if f := show(t, d).Members[0]; f.LastFailure != "malformed_response" {
 		t.Errorf("1,000 interim answers: %+v", f)

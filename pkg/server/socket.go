@@ -99,6 +99,8 @@ func adminError(path string, err error) error {
 		e.Hint = "stop it, or give this one its own socket with --admin-socket or admin.socket.path"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		e.Hint = "the folder must exist and be writable: create it, or choose another with --admin-socket or admin.socket.path"
+	case errors.Is(err, syscall.EINVAL):
+		e.Hint = "the path is too long for a socket: choose a shorter one with --admin-socket or admin.socket.path"
 	default:
 		e.Hint = "choose another path with --admin-socket or admin.socket.path"
 	}

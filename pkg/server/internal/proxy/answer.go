@@ -9,9 +9,6 @@ import (
 // reject gives our own answer to a request whose head is whole. The connection goes on only if nothing of
 // the request is left unread. Extra are field names and values in turn.
 func (x *exchange) reject(status int, reason string, extra ...string) {
-	if x.began {
-		return // something went out already: all that is left is to close
-	}
 	if x.up.skip() {
 		x.keep = x.mayKeep()
 	} else {

@@ -59,7 +59,7 @@ func (w *wire) open(x *exchange, c *upstream.Conn, m *upstream.Member) {
 // drop closes the connection and ends the upload over it.
 func (w *wire) drop(x *exchange) {
 	if w.conn != nil {
-		w.conn.Close()
+		w.conn.Cut()
 		x.up.halt(w.conn)
 		w.conn = nil
 		x.c.holds(nil)
@@ -70,6 +70,7 @@ func (w *wire) drop(x *exchange) {
 // keep gives the connection back to its member.
 func (w *wire) keep(x *exchange, now time.Time) {
 	x.c.holds(nil)
+	w.conn.Loaded = x.up.carried
 	w.member.Put(w.conn, now)
 	w.conn = nil
 	w.release(x)
@@ -87,7 +88,7 @@ func (w *wire) release(x *exchange) {
 // member and no retry (docs/load-balancing.md#stale-connections).
 func (x *exchange) attempt(lease *lb.Lease) result {
 	m := lease.Attachment().(*upstream.Member)
-	x.member = lease.Address()
+	x.member, x.headAt = lease.Address(), -1
 	r, stale := x.try(m, lease, true)
 	if stale {
 		x.runtime.Resends.Add(1)
@@ -124,14 +125,15 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 	}
 	x.c.out = out
 	limit := after(time.Now(), rt.ResponseTimeout)
-	if len(out)+sent > sureWrite {
+	bounded := conn.Loaded || len(out)+sent > sureWrite
+	if bounded {
 		conn.SetWriteDeadline(limit)
 	}
 	n, err := conn.Write(out)
 	if err == nil && !together {
 		_, err = conn.Write(body)
 	}
-	if len(out)+sent > sureWrite {
+	if bounded {
 		conn.SetWriteDeadline(time.Time{})
 	}
 	if err != nil && n == 0 {

@@ -3,7 +3,6 @@ package proxy
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
 // past is a deadline that has gone by: it ends a blocked read or write at once.
@@ -31,16 +32,19 @@ type conn struct {
 	rec Record
 
 	// The looks at the socket are made once: a closure for each would be an allocation.
-	tryRead  func(fd uintptr) bool
-	readErr  error
-	poll     func(fd uintptr)
-	hungUp   bool
-	first    bool // no request has come yet
-	mu       sync.Mutex
-	waiting  bool // for the next request: a drain may wake it
-	upstream interface{ Close() error }
-	aborted  bool
+	tryRead func(fd uintptr) bool
+	poll    func(fd uintptr)
+	hungUp  bool
+	first   bool // no request has come yet
+	mu      sync.Mutex
+	waiting bool           // for the next request: a drain may wake it
+	member  *upstream.Conn // in use; nil: none
+	aborted bool
 }
+
+// unsent bounds what the kernel holds of an answer that is not on its way yet. Without it a write to a slow
+// client wakes up only when a third of a buffer of megabytes was taken, long after its deadline.
+const unsent = 128 << 10
 
 func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	sc, ok := nc.(syscall.Conn)
@@ -50,6 +54,9 @@ func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	raw, err := sc.SyscallConn()
 	if err != nil {
 		return nil, fmt.Errorf("serving connection: %w", err)
+	}
+	if _, ok := nc.(*net.TCPConn); ok {
+		raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
 	}
 	c := &conn{srv: s, nc: nc, raw: raw, listener: listener, first: true}
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
@@ -75,7 +82,7 @@ func (c *conn) serve() {
 		c.srv.buffers.put(c.out)
 		c.out = nil
 		if !keep {
-			if c.x.unread || c.in.r < c.in.w {
+			if c.x.unread || c.in.r < c.in.w || c.srv.draining.Load() || c.pending() {
 				c.linger()
 			}
 			break
@@ -134,10 +141,21 @@ func (c *conn) setWaiting(on bool, limit time.Duration) {
 	switch {
 	case !on:
 	case c.srv.draining.Load():
-		c.nc.SetReadDeadline(past)
+		c.nc.SetReadDeadline(c.drainDeadline())
 	default:
 		c.nc.SetReadDeadline(after(time.Now(), limit))
 	}
+}
+
+// freshGrace is how long a drain waits for the first request of a connection: its client has just been let
+// in, and unlike one between requests does not expect to be sent away.
+const freshGrace = 500 * time.Millisecond
+
+func (c *conn) drainDeadline() time.Time {
+	if c.first {
+		return time.Now().Add(freshGrace)
+	}
+	return past
 }
 
 // wake ends the wait for the next request.
@@ -145,7 +163,7 @@ func (c *conn) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting {
-		c.nc.SetReadDeadline(past)
+		c.nc.SetReadDeadline(c.drainDeadline())
 	}
 }
 
@@ -155,18 +173,18 @@ func (c *conn) abort() {
 	defer c.mu.Unlock()
 	c.aborted = true
 	c.nc.Close()
-	if c.upstream != nil {
-		c.upstream.Close()
+	if c.member != nil {
+		c.member.Cut()
 	}
 }
 
-// holds tells abort which connection to the member is in use; nil: none.
-func (c *conn) holds(u interface{ Close() error }) {
+// holds tells abort which connection to a member is in use; nil: none.
+func (c *conn) holds(m *upstream.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.upstream = u
-	if c.aborted && u != nil {
-		u.Close()
+	c.member = m
+	if c.aborted && m != nil {
+		m.Cut()
 	}
 }
 
@@ -184,11 +202,25 @@ func (c *conn) gone() bool {
 	return c.raw.Control(c.poll) != nil || c.hungUp
 }
 
+// pending is true if the client has sent more than was read: closing would reset the connection.
+func (c *conn) pending() bool {
+	n := 0
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, _, _ = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	})
+	return err == nil && n > 0
+}
+
 // write sends to the client. The client may take up to IdleTimeout to make room.
 func (c *conn) write(p []byte) error {
-	c.nc.SetWriteDeadline(after(time.Now(), c.x.config.IdleTimeout))
-	_, err := c.nc.Write(p)
-	return err
+	for {
+		c.nc.SetWriteDeadline(after(time.Now(), c.x.config.IdleTimeout))
+		n, err := c.nc.Write(p)
+		if p = p[n:]; n == 0 || !timedOut(err) {
+			return err
+		}
+	}
 }
 
 // Lingering lets a client that is still sending read our last answer: closing at once would reset the
@@ -224,6 +256,3 @@ func after(now time.Time, d time.Duration) time.Time {
 }
 
 func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
-
-// ended is true for the end of a stream.
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -83,14 +83,22 @@ func (x *exchange) readHead() bool {
 			c.nc.SetReadDeadline(deadline)
 		}
 		if err := c.in.fill(c.nc, x.config.Limits.Head+bufferSize); err != nil {
-			if timedOut(err) {
-				x.unread = true
-				x.answer(408, "the request head did not arrive in time")
-			} else {
-				x.status = 499 // closed in the middle of a head: nobody to answer
-			}
+			x.headless(err)
 			return false
 		}
+	}
+}
+
+// headless ends a request whose head did not come. Empty lines are no request yet (RFC 9112 section 2.2).
+func (x *exchange) headless(err error) {
+	x.req.Reset() // its slices may be of bytes that have moved
+	switch {
+	case len(bytes.Trim(x.c.in.bytes(), "\r\n")) == 0:
+	case timedOut(err):
+		x.unread = true
+		x.answer(408, "the request head did not arrive in time")
+	default:
+		x.status = 499 // nobody to answer
 	}
 }
 
@@ -110,6 +118,10 @@ func (x *exchange) refuse(err error) {
 // serve answers a request whose head is read.
 func (x *exchange) serve() {
 	x.identify()
+	x.up.open() // before any refusal: it must know what of the request is still to come
+	if x.req.Method == http1.CONNECT {
+		x.req.KeepAlive = false // what follows may be meant for the tunnel
+	}
 	if x.req.Method == http1.CONNECT || x.req.Method == http1.TRACE {
 		x.reject(405, "this method is not forwarded")
 		return
@@ -122,14 +134,14 @@ func (x *exchange) serve() {
 	x.runtime = rt
 	if len(x.req.Upgrade) > 0 {
 		switch {
-		case !http1.EqualFold(x.req.Upgrade, "websocket"):
+		case !http1.EqualFold(x.req.Upgrade, "websocket"), x.req.Method != http1.GET, x.req.Body != http1.NoBody:
 			x.req.Upgrade = nil // ignored, as RFC 9110 section 7.8 allows
 		case !rt.WebSocket:
 			x.reject(403, "websocket is turned off here")
 			return
 		}
 	}
-	if !x.up.open(rt.MaxBody) {
+	if !x.up.within(rt.MaxBody) {
 		x.reject(413, "the request body is larger than allowed")
 		return
 	}
@@ -205,7 +217,7 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 
 // finish writes the log line and leaves the connection ready for the next request.
 func (x *exchange) finish() {
-	if log := x.c.srv.hooks.Log; log != nil {
+	if log := x.c.srv.hooks.Log; log != nil && x.status != 0 {
 		log(x.record())
 	}
 	x.up.close() // last: it may write over the head that the log line is made of

@@ -148,6 +148,10 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 				continue
 			}
 			host = true
+		case http1.FieldForwarded:
+			if !x.trusted {
+				continue
+			}
 		case http1.FieldExpect:
 			if !x.req.Expect100 {
 				continue

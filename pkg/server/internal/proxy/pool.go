@@ -90,8 +90,8 @@ func (r *Runtime) backend() *Backend {
 		skip = nil
 	}
 	i, ok := r.split.Next(skip)
-	if !ok {
-		return &r.Backends[0] // not reached: the configuration has a weight above zero
+	if !ok { // the last members left just now
+		i, _ = r.split.Next(nil)
 	}
 	return &r.Backends[i]
 }

@@ -64,9 +64,14 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 	case err == nil:
 		// The member has done its part. It is free before the client sees the end of the answer, so that
 		// whoever has an answer whole does not find its request in flight.
+		if x.up.carrying {
+			err = x.c.flush() // an early answer does not wait for the end of the upload
+		}
 		x.finishWire(now)
 		lease.Done(now, o)
-		err = x.c.flush()
+		if err == nil {
+			err = x.c.flush()
+		}
 	case errors.Is(err, errClientWrite), errors.Is(err, errClient):
 		x.wire.drop(x)
 		lease.Done(now, lb.Neutral())
@@ -182,7 +187,7 @@ func (x *exchange) passUntilClose(framing http1.Framing) error {
 		}
 		x.wire.in.use(len(here))
 		err := x.more()
-		if err == io.ErrUnexpectedEOF {
+		if err == errEnd {
 			if framing == http1.ChunkedBody {
 				x.c.out = http1.AppendLastChunk(x.c.out, nil)
 			}
@@ -254,17 +259,20 @@ func (x *exchange) emit(p []byte) error {
 const chunkRoom = 32
 
 // more reads more of the body, after handing the client what is there: a stream of events is never held
-// back. The end of the stream is io.ErrUnexpectedEOF.
+// back. The end of the stream is errEnd.
 func (x *exchange) more() error {
 	if err := x.c.flush(); err != nil {
 		return err
 	}
 	err := x.fill(after(time.Now(), x.runtime.BodyTimeout), 2*bufferSize)
 	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+		return errEnd
 	}
 	return err
 }
+
+// errEnd is the orderly end of the member's stream. A TLS stream that is cut off is not one.
+var errEnd = errors.New("closed by the member")
 
 // flush sends what waits in the buffer.
 func (c *conn) flush() error {

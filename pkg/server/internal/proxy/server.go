@@ -45,6 +45,8 @@ type Server struct {
 	stop     context.Context // ends when connections are cut: dials end with it
 	cut      context.CancelFunc
 
+	accepting sync.WaitGroup
+
 	mu    sync.Mutex
 	conns map[*conn]struct{}
 	gone  chan struct{} // closed and replaced when a connection ends
@@ -67,6 +69,8 @@ const acceptPause = 50 * time.Millisecond
 
 // Serve accepts connections until the listener is closed. The name is the listener's in the log.
 func (s *Server) Serve(l net.Listener, name string) error {
+	s.accepting.Add(1)
+	defer s.accepting.Done()
 	for {
 		nc, err := l.Accept()
 		if err != nil {
@@ -93,10 +97,11 @@ func (s *Server) Serve(l net.Listener, name string) error {
 	}
 }
 
-// Drain lets requests in flight finish: answers say Connection: close, idle connections are closed. It
-// returns when no connection is left, or with ctx's error.
+// Drain lets requests in flight finish: answers say Connection: close, idle connections are closed. The
+// listeners are closed before. It returns when no connection is left, or with ctx's error.
 func (s *Server) Drain(ctx context.Context) error {
 	s.draining.Store(true)
+	s.accepting.Wait() // a connection that is accepted is a connection that is drained
 	s.mu.Lock()
 	for c := range s.conns {
 		c.wake()

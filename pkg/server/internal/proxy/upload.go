@@ -69,6 +69,7 @@ type upload struct {
 	stop     atomic.Bool
 	answered atomic.Bool // a final head came: a fault of the client no longer cuts the member off
 	carrying bool
+	carried  bool       // a carrier ran
 	done     chan error // the carrier's end; nil: all was sent
 }
 
@@ -79,35 +80,37 @@ func (u *upload) init(x *exchange) {
 
 func (u *upload) reset() {
 	u.framing, u.limit, u.length, u.replayable = http1.NoBody, 0, 0, false
-	u.kept, u.lent, u.received = nil, false, 0
+	u.kept, u.lent, u.received, u.carried = nil, false, 0, false
 	u.begun.Store(false)
 	u.whole.Store(true)
 	u.fault.Store(uint32(noFault))
 	u.answered.Store(false)
 }
 
-// open looks at the request's framing. It is false for a body whose length is over the limit.
-func (u *upload) open(limit int64) bool {
+// open looks at the request's framing.
+func (u *upload) open() {
 	req := &u.x.req
-	u.framing, u.limit, u.length = req.Body, limit, max(req.ContentLength, 0)
+	u.framing, u.length = req.Body, max(req.ContentLength, 0)
 	if u.framing == http1.NoBody {
 		u.replayable = true
-		return true
+		return
 	}
 	u.whole.Store(false)
 	if u.framing == http1.ChunkedBody {
 		u.chunks.Reset()
-		return true
-	}
-	if limit > 0 && u.length > limit {
-		return false
+		return
 	}
 	u.replayable = u.length <= replayMost
 	if here := u.x.c.in.bytes(); u.replayable && int64(len(here)) >= u.length {
 		u.take(here[:u.length:u.length])
 		u.whole.Store(true)
 	}
-	return true
+}
+
+// within sets the limit in bytes, 0 for none. It is false for a body whose length is over it.
+func (u *upload) within(limit int64) bool {
+	u.limit = limit
+	return limit <= 0 || u.length <= limit
 }
 
 // take keeps the body's bytes that lie in the connection's window.
@@ -144,7 +147,7 @@ func (u *upload) start(m *upstream.Conn, sent int) {
 	}
 	u.stop.Store(false)
 	u.answered.Store(false)
-	u.carrying = true
+	u.carrying, u.carried = true, true
 	if u.replayable && !u.lent && !u.whole.Load() {
 		kept := u.x.c.srv.buffers.getBody()
 		n := copy(kept, u.x.c.in.bytes())
@@ -165,7 +168,7 @@ func (u *upload) carry(m *upstream.Conn, sent int) {
 		err = u.carryChunked(m)
 	}
 	if u.failed() && !u.answered.Load() {
-		m.Close() // wakes the exchange, which sees the fault first
+		m.Cut() // wakes the exchange, which sees the fault first
 	}
 	u.done <- err
 }
@@ -214,46 +217,75 @@ func (u *upload) carryLength(m *upstream.Conn) error {
 
 func (u *upload) carryChunked(m *upstream.Conn) error {
 	u.borrow()
+	u.enc = u.x.c.srv.buffers.get()[:0]
+	if here := u.x.c.in.bytes(); len(here) > len(u.in.buf) {
+		u.in.buf = make([]byte, len(here)) // the window has grown for the head
+	}
 	u.in.w = copy(u.in.buf, u.x.c.in.bytes())
 	u.x.c.in.use(u.in.w)
-	u.enc = u.enc[:0]
 	for {
 		data, n, done, err := u.chunks.Next(u.in.bytes())
 		if err != nil {
 			return u.blame(malformed, err)
 		}
-		if len(data) > 0 {
-			u.received += int64(len(data))
-			u.begun.Store(true)
-			if u.limit > 0 && u.received > u.limit {
-				return u.blame(tooLarge, errBody)
-			}
-			u.enc = http1.AppendChunkHead(u.enc, len(data))
-			u.enc = append(append(u.enc, data...), "\r\n"...)
-		}
-		if done {
-			u.enc = http1.AppendLastChunk(u.enc, u.chunks.Trailers)
-			u.in.use(n)
-			u.whole.Store(true)
-			_, err := m.Write(u.enc)
+		if err := u.encode(m, data); err != nil {
 			return err
 		}
 		u.in.use(n)
-		if n > 0 && len(u.enc) < bufferSize {
-			continue
-		}
-		if len(u.enc) > 0 {
-			if _, err := m.Write(u.enc); err != nil {
+		switch {
+		case done:
+			u.enc = http1.AppendLastChunk(u.enc, u.chunks.Trailers)
+			u.whole.Store(true)
+			return u.push(m)
+		case n == 0:
+			if err := u.push(m); err != nil {
 				return err
 			}
-			u.enc = u.enc[:0]
-		}
-		if n == 0 {
 			if err := u.wait(func(c *conn) error { return u.in.fill(c.nc, 2*bufferSize) }); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// encode makes a chunk of data, behind what waits to be sent.
+func (u *upload) encode(m *upstream.Conn, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	u.received += int64(len(data))
+	u.begun.Store(true)
+	if u.limit > 0 && u.received > u.limit {
+		return u.blame(tooLarge, errBody)
+	}
+	if len(u.enc)+len(data) > bufferSize-chunkRoom {
+		if err := u.push(m); err != nil {
+			return err
+		}
+	}
+	u.enc = http1.AppendChunkHead(u.enc, len(data))
+	if len(data) <= bufferSize-chunkRoom {
+		u.enc = append(u.enc, data...)
+	} else {
+		if err := u.push(m); err != nil {
+			return err
+		}
+		if _, err := m.Write(data); err != nil {
+			return err
+		}
+	}
+	u.enc = append(u.enc, "\r\n"...)
+	return nil
+}
+
+// push sends what waits.
+func (u *upload) push(m *upstream.Conn) error {
+	if len(u.enc) == 0 {
+		return nil
+	}
+	_, err := m.Write(u.enc)
+	u.enc = u.enc[:0]
+	return err
 }
 
 // borrow takes a buffer for streaming.
@@ -369,4 +401,8 @@ func (u *upload) close() {
 	}
 	u.x.c.srv.buffers.put(u.in.buf)
 	u.in = window{}
+	if u.enc != nil {
+		u.x.c.srv.buffers.put(u.enc)
+		u.enc = nil
+	}
 }

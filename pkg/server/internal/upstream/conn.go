@@ -1,8 +1,10 @@
 package upstream
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
+	"os"
 	"syscall"
 	"time"
 )
@@ -14,7 +16,11 @@ type Conn struct {
 	Reused bool
 	// IdleFor is how long it lay idle before this request.
 	IdleFor time.Duration
+	// Loaded is true if the request before this one had a body that was still arriving when the answer was
+	// awaited: a member that has not read it all may leave no room for the next head.
+	Loaded bool
 
+	socket    net.Conn // below the TLS
 	idleSince time.Time
 	raw       syscall.RawConn
 	peek      func(fd uintptr) // made once: a closure for each look would be an allocation
@@ -24,7 +30,7 @@ type Conn struct {
 
 // newConn wraps a connection; socket is the one under the TLS, or c itself.
 func newConn(c, socket net.Conn) *Conn {
-	u := &Conn{Conn: c}
+	u := &Conn{Conn: c, socket: socket}
 	if s, ok := socket.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {
 			u.raw = raw
@@ -46,8 +52,23 @@ func (c *Conn) open() bool {
 	if err := c.raw.Control(c.peek); err != nil {
 		return false
 	}
-	return errors.Is(c.peekErr, syscall.EAGAIN)
+	if !errors.Is(c.peekErr, syscall.EAGAIN) {
+		return false
+	}
+	t, ok := c.Conn.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	// The TLS layer reads ahead: what came behind the last answer may lie in it already. With a deadline
+	// that has passed it looks there and not at the socket, and a timeout leaves it as it was.
+	t.SetReadDeadline(time.Unix(1, 0))
+	var b [1]byte
+	n, err := t.Read(b[:])
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
+
+// Cut closes the connection without a word of TLS: nothing waits for a member that does not read.
+func (c *Conn) Cut() error { return c.socket.Close() }
 
 // CloseWrite ends our direction only.
 func (c *Conn) CloseWrite() error {
