@@ -1,6 +1,9 @@
 package lb
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // draft is a roster in preparation. The present one goes on serving meanwhile: the pool notes whose
 // standing has changed since it was carried over, and the draft catches up.
@@ -21,7 +24,7 @@ type carried struct {
 
 // batch bounds how long a pick can wait for a replacement, whatever the length of the list: the work
 // under one holding of the lock is that for so many members.
-const batch = 64
+const batch = 32
 
 // prepare makes the roster after the present one for a list. Until the draft is dropped the pool notes
 // into it. Called with preparing held.
@@ -57,7 +60,7 @@ func (p *Pool) carry(d *draft) {
 	p.mu.Lock()
 	for rounds := 4 + 2*len(d.roster.members)/d.batch; rounds > 0 && len(d.stale) > d.batch; rounds-- {
 		d.read(present)
-		p.mu.Unlock()
+		p.yield()
 		d.enter()
 		p.mu.Lock()
 	}
@@ -67,6 +70,13 @@ func (p *Pool) carry(d *draft) {
 	}
 	d.roster.queues.follow(present.queues)
 	p.draft = nil
+}
+
+// yield lets go of the lock and lets a pick that waits for it go first: taking it again at once would win over
+// one that has to be woken.
+func (p *Pool) yield() {
+	p.mu.Unlock()
+	runtime.Gosched()
 }
 
 // read takes the standings of a batch from the present roster. The pool's lock is held.
@@ -118,7 +128,7 @@ func (p *Pool) Replace(now time.Time, members []Member, actor string) Change {
 	for more := true; more; {
 		p.mu.Lock()
 		more = d.roster.queues.settle(d.batch)
-		p.mu.Unlock()
+		p.yield()
 	}
 	return change
 }
