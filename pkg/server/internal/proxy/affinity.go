@@ -12,7 +12,6 @@ import (
 // cookieKey is the key of the first affinity cookie that names a member in rotation. The Cookie field
 // itself reaches the member unchanged.
 func (x *exchange) cookieKey() lb.Key {
-	now := time.Now()
 	for i := range x.req.Fields {
 		f := &x.req.Fields[i]
 		if f.Known != http1.FieldCookie {
@@ -25,7 +24,7 @@ func (x *exchange) cookieKey() lb.Key {
 			if string(name) != x.pool.hashName {
 				continue
 			}
-			if key, ok := x.pool.Engine.TokenKey(now, bytes.TrimRight(value, " \t")); ok {
+			if key, ok := x.pool.Engine.TokenKey(x.now, bytes.TrimRight(value, " \t")); ok {
 				return key
 			}
 		}

@@ -68,10 +68,10 @@ func (w *wire) drop(x *exchange) {
 }
 
 // keep gives the connection back to its member.
-func (w *wire) keep(x *exchange, now time.Time) {
+func (w *wire) keep(x *exchange) {
 	x.c.holds(nil)
 	w.conn.Loaded = x.up.carried
-	w.member.Put(w.conn, now)
+	w.member.Put(w.conn, x.now)
 	w.conn = nil
 	w.release(x)
 }
@@ -106,13 +106,14 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 	rt := x.runtime
 	var conn *upstream.Conn
 	if reuse {
-		conn = m.Get(time.Now())
+		conn = m.Get(x.now)
 	}
 	if conn == nil {
 		var err error
 		if conn, err = m.Dial(x.c.srv.stop, rt.ConnectTimeout); err != nil {
 			return unreachable(err), false
 		}
+		x.now = time.Now()
 	}
 	x.wire.open(x, conn, m)
 
@@ -124,7 +125,7 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 		out = append(out, body...)
 	}
 	x.c.out = out
-	limit := after(time.Now(), rt.ResponseTimeout)
+	limit := after(x.now, rt.ResponseTimeout)
 	bounded := conn.Loaded || len(out)+sent > sureWrite
 	if bounded {
 		conn.SetWriteDeadline(limit)
@@ -151,7 +152,7 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 func (x *exchange) await(lease *lb.Lease, limit time.Time) (r result, stale bool) {
 	w := &x.wire
 	interim, expecting := 0, x.req.Expect100
-	patience := time.Now().Add(continueWait)
+	patience := x.now.Add(continueWait)
 	x.resp.Reset()
 	for {
 		n, err := x.resp.Parse(w.in.bytes(), memberLimits, x.req.Method == http1.HEAD)
@@ -199,17 +200,22 @@ func (x *exchange) await(lease *lb.Lease, limit time.Time) (r result, stale bool
 func (x *exchange) fill(limit time.Time, most int) error {
 	w := &x.wire
 	for {
-		look := time.Now().Add(clientCheck)
-		last := !limit.IsZero() && !look.Before(limit)
-		if last {
+		look := x.now.Add(clientCheck)
+		if !limit.IsZero() && limit.Before(look) {
 			look = limit
 		}
-		w.conn.SetReadDeadline(look)
+		if due(w.conn.ReadBy, look, clientCheck/2) {
+			w.conn.ReadBy = look
+			w.conn.SetReadDeadline(look)
+		}
 		err := w.in.fill(w.conn, most)
-		switch {
-		case err == nil || !timedOut(err):
+		x.now = time.Now()
+		if err == nil || !timedOut(err) {
 			return err
-		case last:
+		}
+		w.conn.ReadBy = time.Time{}
+		switch {
+		case !limit.IsZero() && !x.now.Before(limit):
 			return errSlow
 		case x.c.gone():
 			return errClient
@@ -237,8 +243,7 @@ func closedByPeer(err error) bool {
 // answered takes the final head: the health verdict is known here. A failure is left to the caller, who
 // may have another member.
 func (x *exchange) answered(lease *lb.Lease) result {
-	now := time.Now()
-	x.headAt = now.Sub(x.started)
+	x.headAt = x.now.Sub(x.started)
 	x.up.answered.Store(true)
 	x.wire.member.Attempts[upstream.ClassOf(x.resp.Status)].Add(1)
 	r := result{outcome: lb.Success(), progress: lb.HeadReceived}
@@ -250,7 +255,7 @@ func (x *exchange) answered(lease *lb.Lease) result {
 	case 504:
 		r.outcome = lb.Failure(lb.Status504)
 	default:
-		lease.Answered(now, r.outcome)
+		lease.Answered(x.now, r.outcome)
 		x.pass(lease, r.outcome)
 		r.done = true
 	}

@@ -31,6 +31,10 @@ type conn struct {
 	x   exchange
 	rec Record
 
+	// readBy and writeBy are where the deadlines stand, as far as it is known; see due.
+	readBy  time.Time
+	writeBy time.Time
+
 	// The looks at the socket are made once: a closure for each would be an allocation.
 	tryRead func(fd uintptr) bool
 	poll    func(fd uintptr)
@@ -98,20 +102,27 @@ func (c *conn) next() bool {
 		return true // pipelined
 	}
 	c.release()
-	limit := c.srv.config.Load().IdleTimeout
+	now, limit := c.x.now, c.srv.config.Load().IdleTimeout
 	if c.first {
-		limit = c.srv.config.Load().HeaderTimeout
+		now, limit = time.Now(), c.srv.config.Load().HeaderTimeout
 	}
-	c.setWaiting(true, limit)
-	err := c.raw.Read(c.tryRead)
-	c.setWaiting(false, 0)
-	c.first = false
-	if errors.Is(err, os.ErrDeadlineExceeded) && c.srv.draining.Load() {
-		// Woken by the drain. A request that came at the same moment is still answered.
-		c.nc.SetReadDeadline(time.Time{})
-		c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+	for until := after(now, limit); ; {
+		c.wait(until, limit)
+		err := c.raw.Read(c.tryRead)
+		draining := c.waited()
+		switch {
+		case !timedOut(err):
+		case draining:
+			// Woken by the drain. A request that came at the same moment is still answered.
+			c.nc.SetReadDeadline(time.Time{})
+			c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+		case time.Now().Before(until):
+			c.readBy = time.Time{}
+			continue
+		}
+		c.first = false
+		return c.in.r < c.in.w
 	}
-	return c.in.r < c.in.w
 }
 
 // readOnce reads what is there. While there is nothing it holds no buffer, so that an idle connection
@@ -132,19 +143,28 @@ func (c *conn) readOnce(fd uintptr) bool {
 	}
 }
 
-// setWaiting says whether the connection waits for a request. The deadline is set under the same lock, so
-// that a drain's wake can neither be lost nor hit a request that has begun.
-func (c *conn) setWaiting(on bool, limit time.Duration) {
+// wait begins the wait for a request. The deadline is set under the same lock as wake's, so that a drain's
+// wake can neither be lost nor hit a request that has begun.
+func (c *conn) wait(until time.Time, limit time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.waiting = on
+	c.waiting = true
 	switch {
-	case !on:
 	case c.srv.draining.Load():
-		c.nc.SetReadDeadline(c.drainDeadline())
-	default:
-		c.nc.SetReadDeadline(after(time.Now(), limit))
+		c.readBy = c.drainDeadline()
+		c.nc.SetReadDeadline(c.readBy)
+	case due(c.readBy, until, limit/2):
+		c.readBy = until
+		c.nc.SetReadDeadline(until)
 	}
+}
+
+// waited ends the wait, and says whether the daemon drains.
+func (c *conn) waited() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = false
+	return c.srv.draining.Load()
 }
 
 // freshGrace is how long a drain waits for the first request of a connection: its client has just been let
@@ -163,7 +183,8 @@ func (c *conn) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.waiting {
-		c.nc.SetReadDeadline(c.drainDeadline())
+		c.readBy = c.drainDeadline()
+		c.nc.SetReadDeadline(c.readBy)
 	}
 }
 
@@ -212,12 +233,23 @@ func (c *conn) pending() bool {
 	return err == nil && n > 0
 }
 
-// write sends to the client. The client may take up to IdleTimeout to make room.
+// write sends to the client. The client may take up to IdleTimeout to make room for some of it.
 func (c *conn) write(p []byte) error {
-	for {
-		c.nc.SetWriteDeadline(after(time.Now(), c.x.config.IdleTimeout))
+	limit := c.x.config.IdleTimeout
+	for until := after(c.x.now, limit); ; {
+		if due(c.writeBy, until, limit/2) {
+			c.writeBy = until
+			c.nc.SetWriteDeadline(until)
+		}
 		n, err := c.nc.Write(p)
-		if p = p[n:]; n == 0 || !timedOut(err) {
+		if err == nil || !timedOut(err) {
+			return err
+		}
+		c.x.now, c.writeBy = time.Now(), time.Time{}
+		switch {
+		case n > 0:
+			p, until = p[n:], after(c.x.now, limit)
+		case !c.x.now.Before(until):
 			return err
 		}
 	}
@@ -245,6 +277,14 @@ func (c *conn) linger() {
 		}
 		n += m
 	}
+}
+
+// due is true if a deadline has to be moved from where it stands. Moving one is work for the runtime's timers,
+// and a request would move three. So one that fires too early by no more than slack stays: who is woken by it
+// looks at the clock, forgets where it stood and waits on.
+func due(stands, wanted time.Time, slack time.Duration) bool {
+	early := wanted.Sub(stands)
+	return early < 0 || early > slack
 }
 
 // after is the deadline d from now; 0 is none.

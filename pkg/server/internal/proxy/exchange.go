@@ -21,6 +21,8 @@ type exchange struct {
 	wire   wire
 
 	started time.Time
+	// now is the last look at the clock, renewed after every wait.
+	now     time.Time
 	client  netip.Addr
 	secure  bool // the client speaks HTTPS, to us or to a trusted proxy
 	trusted bool
@@ -55,6 +57,7 @@ func (x *exchange) reset() {
 	c, cfg := x.c, x.c.srv.config.Load()
 	x.config = cfg
 	x.started = time.Now()
+	x.now = x.started
 	x.req.Reset()
 	x.client, x.secure, x.trusted = c.peer, false, false
 	x.idField = nil
@@ -80,12 +83,14 @@ func (x *exchange) readHead() bool {
 		}
 		if deadline.IsZero() {
 			deadline = after(x.started, x.config.HeaderTimeout)
+			c.readBy = time.Time{}
 			c.nc.SetReadDeadline(deadline)
 		}
 		if err := c.in.fill(c.nc, x.config.Limits.Head+bufferSize); err != nil {
 			x.headless(err)
 			return false
 		}
+		x.now = time.Now()
 	}
 }
 
@@ -158,8 +163,8 @@ func (x *exchange) serve() {
 func (x *exchange) balance() {
 	engine := x.pool.Engine
 	var tried lb.Tried
-	key, now := x.key(), time.Now()
-	lease, ok := engine.Pick(now, key, &tried)
+	key := x.key()
+	lease, ok := engine.Pick(x.now, key, &tried)
 	if !ok {
 		x.reject(503, "no member is available", "Retry-After", "1")
 		return
@@ -170,22 +175,22 @@ func (x *exchange) balance() {
 		if r.done {
 			return
 		}
-		now = time.Now()
-		lease.Answered(now, r.outcome)
-		next, ok := x.next(now, key, &tried, r)
+		x.now = time.Now()
+		lease.Answered(x.now, r.outcome)
+		next, ok := x.next(key, &tried, r)
 		if !ok {
 			x.last(&lease, r)
 			return
 		}
 		x.wire.drop(x)
-		lease.Done(now, r.outcome)
+		lease.Done(x.now, r.outcome)
 		x.pool.Retries.Add(1)
 		lease = next
 	}
 }
 
 // next picks another member where the failed attempt may be tried again.
-func (x *exchange) next(now time.Time, key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) {
+func (x *exchange) next(key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) {
 	may := x.tries <= x.pool.settings.Retries && lb.ShouldRetry(lb.Attempt{
 		Idempotent:    x.req.Method.Idempotent(),
 		Replayable:    x.up.replayable,
@@ -197,7 +202,7 @@ func (x *exchange) next(now time.Time, key lb.Key, tried *lb.Tried, r result) (l
 	if !may {
 		return lb.Lease{}, false
 	}
-	return x.pool.Engine.Retry(now, key, tried)
+	return x.pool.Engine.Retry(x.now, key, tried)
 }
 
 // last gives the client what the last attempt came to: the member's own answer, or ours.
@@ -207,7 +212,7 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 		return
 	}
 	x.wire.drop(x)
-	lease.Done(time.Now(), r.outcome)
+	lease.Done(x.now, r.outcome)
 	if r.status == 499 {
 		x.status = 499
 		return
@@ -217,6 +222,7 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 
 // finish writes the log line and leaves the connection ready for the next request.
 func (x *exchange) finish() {
+	x.now = time.Now()
 	if log := x.c.srv.hooks.Log; log != nil && x.status != 0 {
 		log(x.record())
 	}
@@ -270,7 +276,7 @@ func (x *exchange) record() *Record {
 		Status:    x.status,
 		BytesIn:   x.up.received,
 		BytesOut:  x.out,
-		Duration:  time.Since(x.started),
+		Duration:  x.now.Sub(x.started),
 		Member:    x.member,
 		Attempts:  x.tries,
 		Upstream:  x.headAt,

@@ -59,7 +59,6 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 	x.c.out = x.appendResponseHead(x.c.out[:0], lease, framing)
 
 	err := x.passBody(framing)
-	now := time.Now()
 	switch {
 	case err == nil:
 		// The member has done its part. It is free before the client sees the end of the answer, so that
@@ -67,22 +66,22 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 		if x.up.carrying {
 			err = x.c.flush() // an early answer does not wait for the end of the upload
 		}
-		x.finishWire(now)
-		lease.Done(now, o)
+		x.finishWire()
+		lease.Done(x.now, o)
 		if err == nil {
 			err = x.c.flush()
 		}
 	case errors.Is(err, errClientWrite), errors.Is(err, errClient):
 		x.wire.drop(x)
-		lease.Done(now, lb.Neutral())
+		lease.Done(x.now, lb.Neutral())
 	default:
 		x.keep = false
 		x.c.flush()
 		x.wire.drop(x)
 		if x.up.failed() {
-			lease.Done(now, lb.Neutral())
+			lease.Done(x.now, lb.Neutral())
 		} else {
-			lease.Done(now, lb.FailureDetail(lb.BodyBroken, err.Error()))
+			lease.Done(x.now, lb.FailureDetail(lb.BodyBroken, err.Error()))
 		}
 		return
 	}
@@ -93,11 +92,11 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 
 // finishWire keeps the member's connection where the exchange left it clean: the whole request was sent, the
 // whole answer read, and nothing came behind it (RFC 9112 section 6.3).
-func (x *exchange) finishWire(now time.Time) {
+func (x *exchange) finishWire() {
 	w := &x.wire
 	sent := x.up.halt(w.conn)
 	if sent && x.resp.KeepAlive && x.resp.Body != http1.UntilClose && len(w.in.bytes()) == 0 {
-		w.keep(x, now)
+		w.keep(x)
 		return
 	}
 	w.drop(x)
@@ -127,7 +126,7 @@ func (x *exchange) appendResponseHead(dst []byte, lease *lb.Lease, framing http1
 		dst = http1.AppendField(dst, f.Name, f.Value)
 	}
 	if !x.resp.HasDate {
-		dst = http1.AppendField(dst, dateName, x.c.srv.date.at(time.Now()))
+		dst = http1.AppendField(dst, dateName, x.c.srv.date.at(x.now))
 	}
 	dst = x.appendAffinity(dst, lease)
 	switch {
@@ -264,7 +263,8 @@ func (x *exchange) more() error {
 	if err := x.c.flush(); err != nil {
 		return err
 	}
-	err := x.fill(after(time.Now(), x.runtime.BodyTimeout), 2*bufferSize)
+	x.now = time.Now() // the client may have taken its time, which is not the member's
+	err := x.fill(after(x.now, x.runtime.BodyTimeout), 2*bufferSize)
 	if err == io.EOF {
 		return errEnd
 	}

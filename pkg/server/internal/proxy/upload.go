@@ -148,6 +148,7 @@ func (u *upload) start(m *upstream.Conn, sent int) {
 	u.stop.Store(false)
 	u.answered.Store(false)
 	u.carrying, u.carried = true, true
+	u.x.c.readBy = time.Time{} // the carrier moves the deadline as it likes
 	if u.replayable && !u.lent && !u.whole.Load() {
 		kept := u.x.c.srv.buffers.getBody()
 		n := copy(kept, u.x.c.in.bytes())

@@ -19,6 +19,8 @@ type Conn struct {
 	// Loaded is true if the request before this one had a body that was still arriving when the answer was
 	// awaited: a member that has not read it all may leave no room for the next head.
 	Loaded bool
+	// ReadBy is where the owner has left the read deadline; zero where that is not known.
+	ReadBy time.Time
 
 	socket    net.Conn // below the TLS
 	idleSince time.Time
@@ -62,6 +64,7 @@ func (c *Conn) open() bool {
 	// The TLS layer reads ahead: what came behind the last answer may lie in it already. With a deadline
 	// that has passed it looks there and not at the socket, and a timeout leaves it as it was.
 	t.SetReadDeadline(time.Unix(1, 0))
+	c.ReadBy = time.Time{}
 	var b [1]byte
 	n, err := t.Read(b[:])
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
