@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/coreos/go-systemd/v22/activation"
+	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/pflag"
 
 	"github.com/scalws/scalws/internal/config"
@@ -161,6 +163,12 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 		defer demo.Close()
 		o.File, o.Text = "demo", demo.Text()
 	}
+	inherited, err := activation.ListenersWithNames()
+	if err != nil {
+		fmt.Fprintf(stderr, "scalwsd: taking the sockets of systemd: %v\n", err)
+		return exitFailed
+	}
+	o.Inherited = inherited
 	s, err := server.New(o)
 	if err != nil {
 		return report(err, f, stderr)
@@ -184,6 +192,7 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 				if n++; n > 1 {
 					s.Kill()
 				}
+				notify(log, daemon.SdNotifyStopping)
 				cancel()
 			}
 		}
@@ -191,7 +200,15 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 	if demo != nil {
 		greet(stdout, s, demo)
 	}
+	notify(log, daemon.SdNotifyReady)
 	return report(s.Run(ctx), f, stderr)
+}
+
+// notify tells systemd where we are, if it started us (sd_notify(3)).
+func notify(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("telling systemd failed", "state", state, "error", err)
+	}
 }
 
 // report prints why the daemon ended and gives the exit code.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/client"
@@ -72,8 +74,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// daemon runs this program as the daemon and returns it with its greeting.
-func daemon(t *testing.T, socket string, args ...string) (*exec.Cmd, string) {
+// startDaemon runs this program as the daemon and returns it with its greeting.
+func startDaemon(t *testing.T, socket string, args ...string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append(args, "--admin-socket", socket)...)
 	cmd.Env = append(os.Environ(), asDaemon+"=1")
@@ -110,7 +112,7 @@ func socketPath(t *testing.T) string {
 // The demo does what the README promises: members in turn, traffic moved by a set, nothing left behind.
 func TestDemo(t *testing.T) {
 	socket := socketPath(t)
-	cmd, greeting := daemon(t, socket, "--demo", "--demo-address", "127.0.0.1:0")
+	cmd, greeting := startDaemon(t, socket, "--demo", "--demo-address", "127.0.0.1:0")
 	m := regexp.MustCompile(`traffic +(http://\S+)`).FindStringSubmatch(greeting)
 	if m == nil {
 		t.Fatalf("greeting:\n%s", greeting)
@@ -157,10 +159,69 @@ func TestDemo(t *testing.T) {
 	}
 }
 
+// systemd opens the socket, starts us, and hears when we are ready and when we stop.
+func TestSystemd(t *testing.T) {
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	file, err := l.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	socket := socketPath(t)
+	heard, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket + ".notify", Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer heard.Close()
+	// The address of the file is another one: the socket is taken by its name.
+	config := filepath.Join(t.TempDir(), "c.yaml")
+	text := "server: {listeners: [{name: web, address: \"127.0.0.1:1\"}]}\naccess_log: {output: off}\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ exec "$0" "$@"`, os.Args[0], "--config", config, "--admin-socket", socket)
+	cmd.Env = append(os.Environ(), asDaemon+"=1", "LISTEN_FDS=1", "LISTEN_FDNAMES=web", "NOTIFY_SOCKET="+socket+".notify")
+	cmd.ExtraFiles = []*os.File{file}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	hear := func(want string) {
+		t.Helper()
+		heard.SetReadDeadline(time.Now().Add(10 * time.Second))
+		text := make([]byte, 100)
+		n, err := heard.Read(text)
+		if err != nil || string(text[:n]) != want {
+			t.Fatalf("heard %q, %v, want %s", text[:n], err, want)
+		}
+	}
+	hear("READY=1")
+	r, err := http.Get("http://" + l.Addr().String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusNotFound {
+		t.Errorf("got %s, want the daemon's 404", r.Status)
+	}
+	http.DefaultClient.CloseIdleConnections()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	hear("STOPPING=1")
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+}
+
 // A second daemon on the same socket says who has it and what to do.
 func TestSocketInUse(t *testing.T) {
 	socket := socketPath(t)
-	daemon(t, socket, "--demo", "--demo-address", "127.0.0.1:0")
+	startDaemon(t, socket, "--demo", "--demo-address", "127.0.0.1:0")
 	var out, errs bytes.Buffer
 	code := run([]string{"--demo", "--demo-address", "127.0.0.1:0", "--admin-socket", socket}, &out, &errs)
 	if code != exitFailed || !strings.Contains(errs.String(), "socket in use by process ") || !strings.Contains(errs.String(), "--admin-socket") {

@@ -30,6 +30,9 @@ type Options struct {
 	Text []byte
 	// AdminSocket overrides admin.socket.path; empty does not.
 	AdminSocket string
+	// Inherited are listening sockets that were opened for us (sd_listen_fds(3)), by their names. A listener of
+	// the configuration takes the one of its name, or one with its address; what is left is closed.
+	Inherited map[string][]net.Listener
 	// Log is the process log; nil discards it.
 	Log *slog.Logger
 	// Version is shown by the status and the metrics.
@@ -81,6 +84,7 @@ type Server struct {
 	proxy     *proxy.Server
 	accessLog *accesslog.Log
 
+	inherited inherited
 	listeners []listener
 	admin     *adminSocket
 	metrics   net.Listener
@@ -126,7 +130,10 @@ func New(o Options) (*Server, error) {
 		boot:    randomHex(8),
 		started: time.Now(),
 		killed:  make(chan struct{}),
+
+		inherited: newInherited(o.Inherited),
 	}
+	s.teardown.add(s.inherited.Close)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -164,12 +171,20 @@ func (s *Server) build() error {
 	}
 	s.proxy = proxy.New(pc, proxy.Hooks{Log: s.logRequest})
 	for i, l := range s.config.Server.Listeners {
-		nl, err := listen(l.Address, fmt.Sprintf("server.listeners[%d].address", i))
-		if err != nil {
-			return err
+		nl := s.inherited.take(l.Name, l.Address)
+		if nl == nil {
+			if nl, err = listen(l.Address, fmt.Sprintf("server.listeners[%d].address", i)); err != nil {
+				return err
+			}
 		}
 		s.teardown.add(closer(nl))
 		s.listeners = append(s.listeners, listener{l.Name, nl})
+	}
+	if left := s.inherited.names(); len(left) > 0 {
+		s.log.Warn("closing inherited sockets that no listener takes", "names", left)
+	}
+	if err := s.inherited.Close(); err != nil {
+		return fmt.Errorf("closing inherited sockets: %w", err)
 	}
 	if s.config.Metrics.Address != "" {
 		if s.metrics, err = listen(s.config.Metrics.Address, "metrics.address"); err != nil {
