@@ -5,6 +5,8 @@ import (
 	"net"
 	"slices"
 	"strings"
+
+	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
 // inherited are listening sockets that somebody opened for us, by their names.
@@ -24,6 +26,16 @@ func newInherited(byName map[string][]net.Listener) inherited {
 
 // take gives away the socket of this name, or else one with this address; nil if there is none.
 func (in *inherited) take(name, address string) net.Listener {
+	l := in.find(name, address)
+	if t, ok := l.(*net.TCPListener); ok {
+		if raw, err := t.SyscallConn(); err == nil {
+			proxy.Prepare(raw) // as well as it goes: the socket works without
+		}
+	}
+	return l
+}
+
+func (in *inherited) find(name, address string) net.Listener {
 	if all := in.byName[name]; len(all) > 0 {
 		in.byName[name] = all[1:]
 		return all[0]

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
 // ListenError is an address that cannot be listened on.
@@ -38,7 +41,11 @@ func listen(address, key string) (net.Listener, error) {
 			return nil, &ListenError{Address: address, err: err, Hint: "stop that process, or change " + key}
 		}
 	}
-	l, err := net.Listen(network, at)
+	c := net.ListenConfig{KeepAlive: -1} // the listening socket has it, see proxy.Prepare
+	if network == "tcp" {
+		c.Control = func(_, _ string, raw syscall.RawConn) error { return proxy.Prepare(raw) }
+	}
+	l, err := c.Listen(context.Background(), network, at)
 	if err != nil {
 		return nil, &ListenError{Address: address, err: cause(err), Hint: hint(err, key)}
 	}

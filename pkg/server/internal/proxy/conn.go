@@ -46,10 +46,12 @@ type conn struct {
 	aborted bool
 }
 
-// unsent bounds what the kernel holds of an answer that is not on its way yet. Without it a write to a slow
-// client wakes up only when a third of a buffer of megabytes was taken, long after its deadline.
+// unsent bounds what the kernel holds of an answer that is not on its way yet, in bytes. Without it a write to a
+// slow client wakes up only when a third of a buffer of megabytes was taken, long after its deadline. It is
+// not inherited from the listening socket.
 const unsent = 128 << 10
 
+// newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
 func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
@@ -62,10 +64,20 @@ func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	if _, ok := nc.(*net.TCPConn); ok {
 		raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
 	}
-	c := &conn{srv: s, nc: nc, raw: raw, listener: listener, first: true}
+	c, ok := s.ended.Get().(*conn)
+	if !ok {
+		c = makeConn(s)
+	}
+	c.nc, c.raw, c.listener, c.first, c.aborted = nc, raw, listener, true, false
+	c.readBy, c.writeBy, c.peer = time.Time{}, time.Time{}, netip.Addr{}
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
 	}
+	return c, nil
+}
+
+func makeConn(s *Server) *conn {
+	c := &conn{srv: s}
 	c.tryRead = c.readOnce
 	c.poll = func(fd uintptr) {
 		p := []unix.PollFd{{Fd: int32(fd)}}
@@ -74,11 +86,11 @@ func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	}
 	c.x.c = c
 	c.x.up.init(&c.x)
-	return c, nil
+	return c
 }
 
 func (c *conn) serve() {
-	defer c.srv.forget(c)
+	defer c.srv.forget(c) // last: another connection may use c then
 	defer c.nc.Close()
 	for c.next() {
 		c.out = c.srv.buffers.get()[:0]

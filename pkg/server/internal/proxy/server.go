@@ -46,6 +46,7 @@ type Server struct {
 	cut      context.CancelFunc
 
 	accepting sync.WaitGroup
+	ended     sync.Pool // of *conn, to be used again
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
@@ -150,9 +151,12 @@ func (s *Server) Connections() int {
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
-	close(s.gone)
-	s.gone = make(chan struct{})
+	if s.draining.Load() { // otherwise nobody waits
+		close(s.gone)
+		s.gone = make(chan struct{})
+	}
 	s.mu.Unlock()
+	s.ended.Put(c)
 }
 
 // dateCache holds the Date field's value of the current second (RFC 9110 section 6.6.1).
