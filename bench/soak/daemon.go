@@ -55,7 +55,12 @@ func startDaemon(ctx context.Context, addresses []string, race bool) (*daemon, e
 	if out, err := exec.CommandContext(ctx, "go", append(build, "./cmd/scalwsd")...).CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("building the daemon: %w\n%s", err, out), d.remove())
 	}
-	d.address, d.metrics = freeAddress(), freeAddress()
+	if d.address, err = freeAddress(); err == nil {
+		d.metrics, err = freeAddress()
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.remove())
+	}
 	file := filepath.Join(dir, "scalws.yaml")
 	text := fmt.Sprintf(configText, d.address, d.metrics, filepath.Join(dir, "access.log"))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -78,13 +83,12 @@ func startDaemon(ctx context.Context, addresses []string, race bool) (*daemon, e
 }
 
 // freeAddress is a loopback address that was free a moment ago.
-func freeAddress() string {
+func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "127.0.0.1:0"
+		return "", fmt.Errorf("looking for a free port: %w", err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return l.Addr().String(), l.Close()
 }
 
 func (d *daemon) remove() error { return os.RemoveAll(d.dir) }
@@ -169,7 +173,7 @@ func (d *daemon) usage(ctx context.Context) (usage, error) {
 
 // warm sends a few requests, so that what is made once is there before anything is counted, and then takes
 // the members away: at rest there are no idle connections.
-func (d *daemon) warm(ctx context.Context, ms *members) error {
+func (d *daemon) warm(ctx context.Context) error {
 	for range 50 {
 		if _, err := d.do(ctx, http.MethodGet, "/", nil); err != nil {
 			return err

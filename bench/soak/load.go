@@ -86,11 +86,12 @@ func (d *daemon) large(ctx context.Context, ms *members, size int64) error {
 	} {
 		peak, stop := d.watch(ctx)
 		began := time.Now()
-		if err := pass(); err != nil {
-			return fmt.Errorf("%s of %d bytes: %w", name, size, err)
-		}
+		err := pass()
 		took := time.Since(began)
 		stop()
+		if err != nil {
+			return fmt.Errorf("%s of %d bytes: %w", name, size, err)
+		}
 		fmt.Printf("%-23s %d bytes in %.1f s (%.0f MiB/s), daemon at most %.1f MiB resident\n",
 			name+":", size, took.Seconds(), float64(size)/(1<<20)/took.Seconds(), float64(*peak)/(1<<20))
 		if *peak > mostResident {

@@ -52,7 +52,7 @@ func soak(ctx context.Context, requests, connections int, size int64, race bool)
 			err = stopErr
 		}
 	}()
-	if err := d.warm(ctx, ms); err != nil {
+	if err := d.warm(ctx); err != nil {
 		return err
 	}
 	before, err := d.usage(ctx)

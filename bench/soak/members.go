@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -83,6 +84,9 @@ func (ms *members) shuffle(ctx context.Context, d *daemon) error {
 		select {
 		case <-ctx.Done():
 			fmt.Printf("                        the list was replaced %d times\n", n)
+			if n == 0 {
+				return errors.New("the load was over before the list was replaced: give it more requests")
+			}
 			return d.set(context.WithoutCancel(ctx), ms.at)
 		case <-tick.C:
 			if err := d.set(ctx, some(ms.at)); err != nil && ctx.Err() == nil {

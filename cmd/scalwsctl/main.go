@@ -8,10 +8,15 @@ import (
 	"github.com/scalws/scalws/internal/ctl"
 )
 
+// version is set by the linker for a release; otherwise the module's version stands.
+var version string
+
 func main() { os.Exit(run()) }
 
 func run() int {
 	ctx, stop := ctl.Signals(context.Background())
 	defer stop()
-	return ctl.Main(ctx, os.Args[1:], ctl.Process())
+	sys := ctl.Process()
+	sys.Version = version
+	return ctl.Main(ctx, os.Args[1:], sys)
 }

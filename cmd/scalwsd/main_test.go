@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/client"
+	"github.com/scalws/scalws/pkg/server"
 )
 
 // asDaemon makes this test program the daemon.
@@ -247,5 +249,33 @@ func TestManual(t *testing.T) {
 		if name := regexp.MustCompile(`--[a-z-]+`).FindString(line); name != "" && !bytes.Contains(manual, []byte("| `"+name)) {
 			t.Errorf("docs/configuration.md does not list %s", name)
 		}
+	}
+	for _, code := range []int{exitDone, exitFailed, exitUsage, exitDrainTimeout, exitInvalid} {
+		if !bytes.Contains(manual, fmt.Appendf(nil, "\n| %d | ", code)) {
+			t.Errorf("docs/configuration.md does not list exit code %d", code)
+		}
+	}
+}
+
+// What ended the daemon is in its exit code, also where stopping brought another error.
+func TestExitCodes(t *testing.T) {
+	other := errors.New("closing access log: no space left on device")
+	for _, c := range []struct {
+		name string
+		err  error
+		code int
+	}{
+		{"drained", nil, exitDone},
+		{"failed", other, exitFailed},
+		{"drain timed out", server.ErrDrainTimeout, exitDrainTimeout},
+		{"drain timed out and more", errors.Join(server.ErrDrainTimeout, other), exitDrainTimeout},
+		{"second signal", server.ErrKilled, exitFailed},
+		{"invalid configuration", &server.ConfigError{}, exitInvalid},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if code := report(c.err, &flags{}, io.Discard); code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+		})
 	}
 }

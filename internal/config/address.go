@@ -60,7 +60,7 @@ func filePath(words ...string) form[string] {
 				return text, nil
 			}
 		}
-		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) || len(text) > maxRoutePath {
+		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) || len(text) > maxFilePath {
 			f := &fault{code: codeInvalidFilePath, message: fmt.Sprintf("must be %s, found %q", bound, shorten(text))}
 			if near := nearest(text, words); near != "" {
 				f.hint = fmt.Sprintf("did you mean %s?", near)

@@ -11,8 +11,9 @@ import (
 // Bounds of texts, in bytes.
 const (
 	maxName      = 253
-	maxText255   = 255
+	maxFreeText  = 255
 	maxRoutePath = 4096
+	maxFilePath  = 4096 // the kernel's PATH_MAX
 )
 
 // freeText takes any text of 1 to 255 printable characters.
@@ -21,7 +22,7 @@ func freeText() form[string] {
 		if text == "" {
 			return "", &fault{code: codeInvalidText, message: "must not be empty"}
 		}
-		if len(text) > maxText255 {
+		if len(text) > maxFreeText {
 			return "", outOfRange("1", "255 bytes")
 		}
 		if i := strings.IndexFunc(text, isControl); i >= 0 {

@@ -9,10 +9,8 @@ import (
 
 // Bounds of a pool that the engine leaves open.
 const (
-	maxPools      = 10_000
-	maxProbation  = 10_000
-	maxKeepalive  = 10_000
-	maxBudgetRate = 1_000_000
+	maxPools     = 10_000
+	maxKeepalive = 10_000
 	// DefaultKeepalive is how many idle connections are kept for each member, also of a single address.
 	DefaultKeepalive = 32
 )
@@ -91,7 +89,7 @@ func healthFields(h *lb.HealthSettings) []field {
 			meaning: "Failures in a row before a member is ejected; 0 never ejects."},
 		{name: "cooldown", def: formatDuration(lb.DefaultCooldown), kind: scalar(&h.Cooldown, duration(lb.MinCooldown, lb.MaxCooldown)),
 			meaning: "How long it stays out."},
-		{name: "probation_requests", def: strconv.Itoa(lb.DefaultProbationRequests), kind: scalar(&h.ProbationRequests, whole(0, maxProbation)),
+		{name: "probation_requests", def: strconv.Itoa(lb.DefaultProbationRequests), kind: scalar(&h.ProbationRequests, whole(0, lb.MaxProbationRequests)),
 			meaning: "Requests that a member on probation may have in flight; 0 is no limit."},
 	}
 }
@@ -100,7 +98,7 @@ func budgetFields(b *lb.RetryBudget) []field {
 	return []field{
 		{name: "ratio", need: true, kind: scalar(&b.Ratio, fraction(0, 1)),
 			meaning: "Retries for each first attempt: 0.2 lets one request in five be retried."},
-		{name: "min_per_second", need: true, kind: scalar(&b.MinPerSecond, whole(0, maxBudgetRate)),
+		{name: "min_per_second", need: true, kind: scalar(&b.MinPerSecond, whole(0, lb.MaxMinPerSecond)),
 			meaning: "Retries that are allowed whatever the ratio says."},
 	}
 }

@@ -26,7 +26,9 @@ type System struct {
 	UID int
 	// Now is the time that "ejected for" is counted from.
 	Now func() time.Time
-	// Build says which version this is; nil if nobody knows.
+	// Version is that of a release; empty leaves it to Build.
+	Version string
+	// Build says what this was built from; nil if nobody knows.
 	Build *debug.BuildInfo
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/scalws/scalws/internal/sim"
 )
 
-// maxScenario bounds a scenario from the standard input in bytes.
-const maxScenario = 1 << 20
+// maxScenario bounds a scenario from the standard input in bytes: far more than a scenario may have, so that
+// the limit of a file is the one that people meet.
+const maxScenario = 64 << 20
 
 // simulateOptions are "simulate".
 type simulateOptions struct {

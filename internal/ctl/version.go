@@ -11,7 +11,7 @@ import (
 // versionDocument is "version -o json".
 type versionDocument struct {
 	Schema string `json:"schema"`
-	// Version of the module, "(devel)" for a build from a working tree.
+	// Version of the release or of the module, "(devel)" for a build from a working tree.
 	Version string `json:"version"`
 	// Commit is absent where the build does not know it.
 	Commit string `json:"commit,omitempty"`
@@ -31,7 +31,7 @@ func newVersion(s *session) *cobra.Command {
 		Args:              countArgs(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(*cobra.Command, []string) error {
-			doc := versionOf(s.Build)
+			doc := versionOf(s.Version, s.Build)
 			if s.format == formatJSON {
 				return writeJSON(s.Out, doc)
 			}
@@ -41,13 +41,13 @@ func newVersion(s *session) *cobra.Command {
 	}
 }
 
-// versionOf is what the build says about itself.
-func versionOf(build *debug.BuildInfo) versionDocument {
-	doc := versionDocument{Schema: "scalws.version/1", Version: "unknown"}
+// versionOf is the version of a release, empty for none, with what the build says about itself.
+func versionOf(release string, build *debug.BuildInfo) versionDocument {
+	doc := versionDocument{Schema: "scalws.version/1", Version: cmp.Or(release, "unknown")}
 	if build == nil {
 		return doc
 	}
-	doc.Version = cmp.Or(build.Main.Version, doc.Version)
+	doc.Version = cmp.Or(release, build.Main.Version, doc.Version)
 	doc.Go = build.GoVersion
 	for _, setting := range build.Settings {
 		switch setting.Key {

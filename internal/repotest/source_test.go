@@ -27,6 +27,15 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
+// TestNoLeftovers: what an editor or a patch leaves beside a file is no part of the tree.
+func TestNoLeftovers(t *testing.T) {
+	for _, name := range files(t) {
+		if slices.Contains([]string{".orig", ".rej", ".bak", ".swp"}, filepath.Ext(name)) || strings.HasSuffix(name, "~") {
+			t.Errorf("%s is a leftover", name)
+		}
+	}
+}
+
 // TestFileLength: a file answers one question.
 func TestFileLength(t *testing.T) {
 	const most = 500

@@ -24,10 +24,6 @@ const (
 	maxScript   = 10_000
 	maxExpect   = 1_000
 	maxTimeout  = time.Hour
-	// maxProbation is the configuration's bound of probation_requests, maxBudgetRate that of
-	// retry_budget.min_per_second.
-	maxProbation  = 10_000
-	maxBudgetRate = 1_000_000
 )
 
 // Defaults of a scenario, where they are not the engine's. The timeouts are those of

@@ -92,7 +92,7 @@ func (d *decoder) pool(v value, s *Scenario) {
 			d.section(v,
 				field{"failures", false, d.whole(&p.Health.Failures, 0, lb.MaxFailures)},
 				field{"cooldown", false, d.duration(&p.Health.Cooldown, lb.MinCooldown, lb.MaxCooldown)},
-				field{"probation_requests", false, d.whole(&p.Health.ProbationRequests, 0, maxProbation)},
+				field{"probation_requests", false, d.whole(&p.Health.ProbationRequests, 0, lb.MaxProbationRequests)},
 			)
 		}},
 		field{"retries", false, d.whole(&p.Retries, 0, lb.MaxRetries)},
@@ -100,7 +100,7 @@ func (d *decoder) pool(v value, s *Scenario) {
 			p.Budget = &lb.RetryBudget{}
 			d.section(v,
 				field{"ratio", true, d.number(&p.Budget.Ratio, 0, 1)},
-				field{"min_per_second", true, d.whole(&p.Budget.MinPerSecond, 0, maxBudgetRate)},
+				field{"min_per_second", true, d.whole(&p.Budget.MinPerSecond, 0, lb.MaxMinPerSecond)},
 			)
 		}},
 		field{"members", true, func(v value) { s.members = d.members(v) }},

@@ -217,12 +217,12 @@ func (r *run) land(i int32) {
 
 // again takes a lease for another attempt, where the engine allows one.
 func (r *run) again(now time.Time, f *flight) (lb.Lease, bool) {
-	if f.tried.Len() > r.pool.Retries || !lb.ShouldRetry(lb.Attempt{
+	if !r.engine.MayRetry(lb.Attempt{
 		Idempotent: f.idempotent,
 		Replayable: f.replayable,
 		Progress:   f.fate.progress,
 		Outcome:    f.fate.outcome,
-	}) {
+	}, &f.tried) {
 		return lb.Lease{}, false
 	}
 	if !r.engine.RetryAllowed(now) {

@@ -32,20 +32,18 @@ type FieldError struct {
 
 // Codes of the problems that the API answers with.
 const (
-	CodeNotFound         = "not_found"
-	CodePoolNotFound     = "pool_not_found"
-	CodeMethodNotAllowed = "method_not_allowed"
-	CodeMembersFromFile  = "members_from_file"
-	CodeNoRuntimeMembers = "no_runtime_members"
-	CodeBodyTooLarge     = "body_too_large"
-	CodeInvalidBody      = "invalid_body"
-	CodeInvalidMembers   = "invalid_members"
-	CodeInvalidQuery     = "invalid_query"
-	CodeForbidden        = "forbidden"
-	CodeForbiddenHost    = "forbidden_host"
-	CodeInternal         = "internal"
-
+	CodeNotFound           = "not_found"
+	CodePoolNotFound       = "pool_not_found"
+	CodeMethodNotAllowed   = "method_not_allowed"
+	CodeMembersFromFile    = "members_from_file"
+	CodeNoRuntimeMembers   = "no_runtime_members"
+	CodeBodyTooLarge       = "body_too_large"
+	CodeInvalidBody        = "invalid_body"
+	CodeInvalidMembers     = "invalid_members"
+	CodeInvalidQuery       = "invalid_query"
+	CodeForbidden          = "forbidden"
 	CodePreconditionFailed = "precondition_failed"
+	CodeInternal           = "internal"
 )
 
 // NewProblem makes a problem whose title is the status text.

@@ -85,7 +85,7 @@ func (c *Client) Status(ctx context.Context) (api.Status, error) {
 func checkName(name string) error {
 	switch name {
 	case "", ".", "..":
-		return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool named %q", name)
+		return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool %q", name)
 	}
 	return nil
 }

@@ -29,11 +29,10 @@ func ExamplePool() {
 }
 
 // A request that is refused by a member goes to another one.
-func ExampleShouldRetry() {
+func ExamplePool_MayRetry() {
 	now := time.Now()
-	settings := lb.DefaultSettings()
 	pool, err := lb.NewPool(lb.Options{
-		Settings: settings, Members: []lb.Member{{"a.internal:80", 1}, {"b.internal:80", 1}}, Now: now,
+		Settings: lb.DefaultSettings(), Members: []lb.Member{{"a.internal:80", 1}, {"b.internal:80", 1}}, Now: now,
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -49,7 +48,7 @@ func ExampleShouldRetry() {
 		lease.Done(now, outcome)
 		fmt.Println(lease.Address(), outcome.Cause())
 		attempt := lb.Attempt{Replayable: true, Progress: lb.NothingSent, Outcome: outcome}
-		if !lb.ShouldRetry(attempt) || tried.Len() > settings.Retries {
+		if !pool.MayRetry(attempt, &tried) {
 			break
 		}
 		lease, ok = pool.Retry(now, lb.Key{}, &tried)

@@ -43,7 +43,7 @@ func (p *Pool) Explain(now time.Time, key Key) Explanation {
 		r.queues.move(i, free, ticket{})
 	}
 	e := Explanation{Pool: p.name, Revision: present.revision}
-	held := append([]place(nil), r.queues.where...)
+	stood := append([]place(nil), r.queues.where...)
 	var tried Tried
 	chosen, why := none, noReason
 	for range 1 + p.settings.Retries {
@@ -65,7 +65,7 @@ func (p *Pool) Explain(now time.Time, key Key) Explanation {
 		if int32(i) != chosen {
 			e.Others = append(e.Others, PassedOver{
 				Address: r.list[i].Address,
-				Why:     passedOver(status.Members[i], held[i], why, p.settings.Balance),
+				Why:     passedOver(status.Members[i], stood[i], why, p.settings.Balance),
 			})
 		}
 	}

@@ -10,14 +10,17 @@ import "time"
 
 // Bounds of the settings (docs/load-balancing.md).
 const (
-	MinWeight        = 1
-	MaxWeight        = 1000
-	MaxMembers       = 10_000
-	MaxRetries       = 5
+	MinWeight            = 1
+	MaxWeight            = 1000
+	MaxMembers           = 10_000
+	MaxRetries           = 5
+	MaxFailures          = 100
+	MinCooldown          = time.Millisecond
+	MaxCooldown          = time.Hour
+	MaxProbationRequests = 10_000
+	// MaxMinPerSecond bounds RetryBudget.MinPerSecond.
+	MaxMinPerSecond  = 1_000_000
 	MaxBackends      = 64
-	MaxFailures      = 100
-	MinCooldown      = time.Millisecond
-	MaxCooldown      = time.Hour
 	MaxBackendWeight = 1000
 )
 
@@ -91,7 +94,7 @@ type HealthSettings struct {
 	// Cooldown is how long it stays out, 1ms to 1h.
 	Cooldown time.Duration
 	// ProbationRequests is how many requests a member on probation may have in flight by round robin
-	// and least_conn; 0 is no limit.
+	// and least_conn, at most 10,000; 0 is no limit.
 	ProbationRequests int
 }
 
@@ -99,7 +102,7 @@ type HealthSettings struct {
 type RetryBudget struct {
 	// Ratio of retries to first attempts, 0 to 1.
 	Ratio float64
-	// MinPerSecond retries are allowed whatever the ratio says.
+	// MinPerSecond retries are allowed whatever the ratio says, at most 1,000,000.
 	MinPerSecond int
 }
 

@@ -54,7 +54,7 @@ func (p *Pool) Pick(now time.Time, key Key, tried *Tried) (Lease, bool) {
 	return p.pick(now, key, tried, false)
 }
 
-// Retry is the Pick of another attempt, where [ShouldRetry] allows one: it is false also if the retry
+// Retry is the Pick of another attempt, where [Pool.MayRetry] allows one: it is false also if the retry
 // budget has none left, and takes one from it only where a member is named.
 func (p *Pool) Retry(now time.Time, key Key, tried *Tried) (Lease, bool) {
 	return p.pick(now, key, tried, true)

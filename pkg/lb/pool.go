@@ -151,12 +151,12 @@ func (s Settings) check() error {
 		return fmt.Errorf("passive_health.failures must be between 0 and %d", MaxFailures)
 	case h.Cooldown < MinCooldown || h.Cooldown > MaxCooldown:
 		return fmt.Errorf("passive_health.cooldown must be between %v and %v", MinCooldown, MaxCooldown)
-	case h.ProbationRequests < 0:
-		return errors.New("passive_health.probation_requests must not be negative")
+	case h.ProbationRequests < 0 || h.ProbationRequests > MaxProbationRequests:
+		return fmt.Errorf("passive_health.probation_requests must be between 0 and %d", MaxProbationRequests)
 	case b != nil && (b.Ratio < 0 || b.Ratio > 1 || math.IsNaN(b.Ratio)):
 		return errors.New("retry_budget.ratio must be between 0 and 1")
-	case b != nil && b.MinPerSecond < 0:
-		return errors.New("retry_budget.min_per_second must not be negative")
+	case b != nil && (b.MinPerSecond < 0 || b.MinPerSecond > MaxMinPerSecond):
+		return fmt.Errorf("retry_budget.min_per_second must be between 0 and %d", MaxMinPerSecond)
 	}
 	return nil
 }

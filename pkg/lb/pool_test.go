@@ -323,10 +323,12 @@ func TestNewPoolRefuses(t *testing.T) {
 		{"no failures", with(func(s *Settings) { s.Health.Failures = -1 }), "making pool test: passive_health.failures must be between 0 and 100"},
 		{"short cooldown", with(func(s *Settings) { s.Health.Cooldown = time.Microsecond }), "making pool test: passive_health.cooldown must be between 1ms and 1h0m0s"},
 		{"long cooldown", with(func(s *Settings) { s.Health.Cooldown = 2 * time.Hour }), "making pool test: passive_health.cooldown must be between 1ms and 1h0m0s"},
-		{"probation", with(func(s *Settings) { s.Health.ProbationRequests = -1 }), "making pool test: passive_health.probation_requests must not be negative"},
+		{"places", with(func(s *Settings) { s.Health.ProbationRequests = 10_001 }), "making pool test: passive_health.probation_requests must be between 0 and 10000"},
+		{"negative places", with(func(s *Settings) { s.Health.ProbationRequests = -1 }), "making pool test: passive_health.probation_requests must be between 0 and 10000"},
 		{"ratio", with(func(s *Settings) { s.Budget = &RetryBudget{Ratio: 1.1} }), "making pool test: retry_budget.ratio must be between 0 and 1"},
 		{"negative ratio", with(func(s *Settings) { s.Budget = &RetryBudget{Ratio: -0.1} }), "making pool test: retry_budget.ratio must be between 0 and 1"},
-		{"rate", with(func(s *Settings) { s.Budget = &RetryBudget{MinPerSecond: -1} }), "making pool test: retry_budget.min_per_second must not be negative"},
+		{"rate", with(func(s *Settings) { s.Budget = &RetryBudget{MinPerSecond: 1_000_001} }), "making pool test: retry_budget.min_per_second must be between 0 and 1000000"},
+		{"negative rate", with(func(s *Settings) { s.Budget = &RetryBudget{MinPerSecond: -1} }), "making pool test: retry_budget.min_per_second must be between 0 and 1000000"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

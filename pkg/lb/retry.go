@@ -47,3 +47,9 @@ func ShouldRetry(a Attempt) bool {
 func unavailable(c Cause) bool {
 	return c == Status502 || c == Status503 || c == Status504
 }
+
+// MayRetry reports whether the pool tries again after an attempt: the table allows it, and the request has not
+// used up the pool's retries. Whether there is somebody left to try, and the budget, is asked by [Pool.Retry].
+func (p *Pool) MayRetry(a Attempt, tried *Tried) bool {
+	return tried.Len() <= p.settings.Retries && ShouldRetry(a)
+}

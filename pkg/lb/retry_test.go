@@ -53,6 +53,26 @@ func TestShouldRetry(t *testing.T) {
 	}
 }
 
+func TestMayRetryCountsTheMembersTried(t *testing.T) {
+	refused := Attempt{Replayable: true, Progress: NothingSent, Outcome: Failure(ConnectRefused)}
+	for retries := range MaxRetries + 1 {
+		p := newPool(t, "a b c d e f g", with(func(s *Settings) { s.Retries = retries }))
+		var tried Tried
+		attempts := 1
+		pick(t, p, epoch, Key{}, &tried)
+		for p.MayRetry(refused, &tried) {
+			pick(t, p, epoch, Key{}, &tried)
+			attempts++
+		}
+		if attempts != 1+retries {
+			t.Errorf("retries: %d made %d attempts", retries, attempts)
+		}
+		if p.MayRetry(Attempt{Replayable: true, Outcome: Neutral()}, new(Tried)) {
+			t.Error("a client's fault is tried again")
+		}
+	}
+}
+
 // A retry that finds no member takes nothing from the budget.
 func TestRetryWithoutMemberIsFree(t *testing.T) {
 	p := newPool(t, "a", with(func(s *Settings) { s.Budget = &RetryBudget{MinPerSecond: 1} }))

@@ -89,12 +89,11 @@ func (r runtime) SetMembers(_ context.Context, name string, members []lb.Member,
 func (r runtime) Status() api.Status {
 	s := r.s
 	st := api.Status{
-		Version: s.options.Version,
-		PID:     os.Getpid(),
-		Started: s.started,
-		Boot:    s.boot,
-		Config:  api.ConfigInfo{Source: s.source, Digest: s.config.Digest, LoadedAt: s.started},
-
+		Version:  s.options.Version,
+		PID:      os.Getpid(),
+		Started:  s.started,
+		Boot:     s.boot,
+		Config:   api.ConfigInfo{Source: s.source, Digest: s.config.Digest, LoadedAt: s.started},
 		Draining: s.draining.Load(),
 	}
 	for _, l := range s.listeners {

@@ -16,7 +16,7 @@ import (
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
-// affinityKeySize is that of the key under which member addresses become cookie values.
+// affinityKeySize is how many random bytes the key has under which member addresses become cookie values.
 const affinityKeySize = 32
 
 // pool is a pool with all that belongs to it: the engine, the data plane's side and the connections.
@@ -113,7 +113,7 @@ type pools struct {
 
 func newPools(c *config.Config, seq *lb.Sequence, now time.Time) (*pools, error) {
 	ps := &pools{byName: map[string]*pool{}}
-	key := []byte(randomHex(affinityKeySize))
+	key := randomBytes(affinityKeySize)
 	for _, u := range c.Upstreams {
 		p, err := newPool(u, c.Server.UpstreamClient, seq, key, now)
 		if err != nil {

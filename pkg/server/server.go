@@ -333,10 +333,12 @@ func (s *Server) MetricsAddr() net.Addr {
 // AdminSocket is the path of the admin socket.
 func (s *Server) AdminSocket() string { return s.admin.path }
 
-func randomHex(n int) string {
+func randomBytes(n int) []byte {
 	b := make([]byte, n)
-	if _, err := io.ReadFull(rand.Reader, b); err != nil {
-		panic(err) // crypto/rand never fails on the systems we run on
-	}
-	return hex.EncodeToString(b)
+	rand.Read(b) // never fails
+	return b
+}
+
+func randomHex(n int) string {
+	return hex.EncodeToString(randomBytes(n))
 }

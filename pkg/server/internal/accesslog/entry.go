@@ -38,8 +38,8 @@ type Entry struct {
 	Member string
 	// Attempts is how many members were tried, 0 without a pool.
 	Attempts int
-	// Upstream is the time to the response head, retries included. Negative: nothing was asked, which
-	// JSON shows as 0 (a number stays a number) and text as "-".
+	// Upstream is the time to the response head, retries included. Negative: no head came, which JSON
+	// shows as 0 (a number stays a number) and text as "-".
 	Upstream  time.Duration
 	RequestID []byte
 	UserAgent []byte

@@ -77,10 +77,10 @@ type route struct {
 // routes is every call, sorted by path and method.
 func (h *handler) routes() []route {
 	return []route{
-		{"GET", "/v1/status", "", h.status},
-		{"GET", "/v1/upstreams", "", h.listUpstreams},
-		{"GET", "/v1/upstreams/{name}", "", h.showUpstream},
-		{"PUT", "/v1/upstreams/{name}", changeMembers, h.setMembers},
+		{"GET", api.PathStatus, "", h.status},
+		{"GET", api.PathUpstreams, "", h.listUpstreams},
+		{"GET", api.PathUpstreams + "/{name}", "", h.showUpstream},
+		{"PUT", api.PathUpstreams + "/{name}", changeMembers, h.setMembers},
 	}
 }
 

@@ -118,7 +118,7 @@ func refusal(r *http.Request, err error) error {
 }
 
 func noPool(r *http.Request) error {
-	return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "no pool %q", cut(r.PathValue("name")))
+	return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool %q", cut(r.PathValue("name")))
 }
 
 func fromFile(r *http.Request) error {

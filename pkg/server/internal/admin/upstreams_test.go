@@ -71,9 +71,9 @@ func TestSetMembersRefused(t *testing.T) {
 		status             int
 		code, detail       string
 	}{
-		{"no pool", "/v1/upstreams/none", valid, nil, 404, api.CodePoolNotFound, `no pool "none"`},
-		{"no pool before body", "/v1/upstreams/none", large, nil, 404, api.CodePoolNotFound, `no pool "none"`},
-		{"slash in the name", "/v1/upstreams/a%2Fb", valid, nil, 404, api.CodePoolNotFound, `no pool "a/b"`},
+		{"no pool", "/v1/upstreams/none", valid, nil, 404, api.CodePoolNotFound, `there is no pool "none"`},
+		{"no pool before body", "/v1/upstreams/none", large, nil, 404, api.CodePoolNotFound, `there is no pool "none"`},
+		{"slash in the name", "/v1/upstreams/a%2Fb", valid, nil, 404, api.CodePoolNotFound, `there is no pool "a/b"`},
 		{"from file", "/v1/upstreams/file", valid, nil, 409, api.CodeMembersFromFile, "pool file takes its members from the configuration file (members_from: file)"},
 		{"from file before body", "/v1/upstreams/file", large, nil, 409, api.CodeMembersFromFile, "pool file takes its members from the configuration file (members_from: file)"},
 		{"too large", "/v1/upstreams/api", large, nil, 413, api.CodeBodyTooLarge, "body: larger than 2097152 bytes"},

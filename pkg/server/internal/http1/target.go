@@ -62,7 +62,7 @@ func (r *Request) absoluteForm(start int, defaultPort string) error {
 // (RFC 9112 section 3.2). An empty one is refused too: no http or https URI has an empty host
 // (RFC 9110 section 4.2.1).
 //
-// RFC 9112 section 3.2.2 lets the target win over a Host that says otherwise. We refuse: the two were
+// RFC 9112 section 3.2.2 has the target win over a Host that says otherwise. We refuse: the two were
 // made to agree by every honest client.
 func (r *Request) settleHost() error {
 	switch {

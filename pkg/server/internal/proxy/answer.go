@@ -30,7 +30,7 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 	body := len(title) + len(reason) + len("000 : \n")
 	out = strconv.AppendInt(out, int64(body), 10)
 	out = append(out, "\r\n"...)
-	out = http1.AppendField(out, []byte("Date"), x.c.srv.date.at(x.started))
+	out = http1.AppendField(out, []byte("Date"), x.c.srv.date.at(x.now))
 	for i := 0; i+1 < len(extra); i += 2 {
 		out = http1.AppendFieldString(out, extra[i], extra[i+1])
 	}

@@ -137,7 +137,11 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 	if bounded {
 		conn.SetWriteDeadline(time.Time{})
 	}
-	if err != nil && n == 0 {
+	switch {
+	case timedOut(err):
+		x.now = time.Now()
+		return x.slow(), false
+	case err != nil && n == 0:
 		x.wire.drop(x)
 		return failure(lb.FailureDetail(lb.Reset, err.Error()), lb.NothingSent), conn.Reused
 	}
@@ -274,9 +278,7 @@ func (x *exchange) broken(err error) result {
 	case errors.Is(err, errSlow) && x.up.carrying && x.up.onClient.Load():
 		return x.neutral(504, "the request body did not arrive before the response timeout")
 	case errors.Is(err, errSlow):
-		r := x.failed(lb.Failure(lb.ResponseTimeout))
-		r.status, r.reason = 504, "the member did not answer in time"
-		return r
+		return x.slow()
 	case errors.Is(err, io.ErrShortBuffer):
 		return x.failed(lb.FailureDetail(lb.MalformedResponse, "the head is larger than 64 KiB"))
 	case closedByPeer(err) && len(w.in.bytes()) == 0:
@@ -290,6 +292,13 @@ func (x *exchange) broken(err error) result {
 func (x *exchange) failed(o lb.Outcome) result {
 	x.wire.drop(x)
 	return failure(o, lb.Sent)
+}
+
+// slow is a member that took longer than response_timeout.
+func (x *exchange) slow() result {
+	r := x.failed(lb.Failure(lb.ResponseTimeout))
+	r.status, r.reason = 504, "the member did not answer in time"
+	return r
 }
 
 // neutral is the client's fault.

@@ -40,6 +40,8 @@ type conn struct {
 	poll    func(fd uintptr)
 	hungUp  bool
 	first   bool // no request has come yet
+
+	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
 	mu      sync.Mutex
 	waiting bool           // for the next request: a drain may wake it
 	member  *upstream.Conn // in use; nil: none

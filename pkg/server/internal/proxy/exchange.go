@@ -191,14 +191,14 @@ func (x *exchange) balance() {
 
 // next picks another member where the failed attempt may be tried again.
 func (x *exchange) next(key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) {
-	may := x.tries <= x.pool.settings.Retries && lb.ShouldRetry(lb.Attempt{
+	may := x.pool.Engine.MayRetry(lb.Attempt{
 		Idempotent:    x.req.Method.Idempotent(),
 		Replayable:    x.up.replayable,
 		ClientStarted: x.began,
 		Upgrade:       len(x.req.Upgrade) > 0,
 		Progress:      r.progress,
 		Outcome:       r.outcome,
-	})
+	}, tried)
 	if !may {
 		return lb.Lease{}, false
 	}

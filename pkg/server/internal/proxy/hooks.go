@@ -28,7 +28,8 @@ type Record struct {
 	Member      string
 	// Attempts are the members tried.
 	Attempts int
-	// Upstream is the time to the response head of the member that answered, negative without one.
+	// Upstream is the time from the start of the request to the response head of the last attempt, negative
+	// without one.
 	Upstream  time.Duration
 	RequestID []byte
 	UserAgent []byte

@@ -61,9 +61,6 @@ func New(c *Config, h Hooks) *Server {
 	return s
 }
 
-// Configure makes c the configuration of all requests that begin from now on.
-func (s *Server) Configure(c *Config) { s.config.Store(c) }
-
 // acceptPause is how long accepting rests after a failure such as too many open files: long enough not to
 // spin, short enough to recover at once when descriptors come back.
 const acceptPause = 50 * time.Millisecond
