@@ -23,6 +23,8 @@ type adminSocket struct {
 	*net.UnixListener
 	path string
 	file os.FileInfo
+	// dir is a folder that was made for the socket and goes with it; empty if it was there before.
+	dir string
 }
 
 // DefaultAdminSocket is where the admin socket is when nothing is configured: /run/scalws for root, else the
@@ -40,9 +42,12 @@ func DefaultAdminSocket() string {
 // listenAdmin listens on the admin socket. The file never has more rights than configured, not even for an
 // instant: it is bound in a private folder, given its owner and mode, and renamed to its place.
 func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
-	path := s.Path
+	path, made := s.Path, ""
 	if path == "" {
 		path = DefaultAdminSocket()
+		if _, err := os.Lstat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+			made = filepath.Dir(path)
+		}
 		if err := makeDefaultDir(filepath.Dir(path)); err != nil {
 			return nil, adminError(path, err)
 		}
@@ -69,7 +74,7 @@ func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
 		l.Close()
 		return nil, adminError(path, err)
 	}
-	return &adminSocket{UnixListener: l, path: path, file: info}, nil
+	return &adminSocket{UnixListener: l, path: path, file: info, dir: made}, nil
 }
 
 func place(bound, path string, s config.AdminSocket) error {
@@ -130,12 +135,12 @@ func makeDefaultDir(dir string) error {
 
 // Close stops listening and removes the file if it is still the one that was made here.
 func (a *adminSocket) Close() error {
-	err := a.UnixListener.Close()
+	err := closer(a.UnixListener)() // it may be closed already
 	if now, statErr := os.Lstat(a.path); statErr == nil && os.SameFile(now, a.file) {
 		err = errors.Join(err, os.Remove(a.path))
 	}
-	if errors.Is(err, net.ErrClosed) {
-		return nil
+	if a.dir != "" {
+		os.Remove(a.dir) // it stays if something else is in it
 	}
 	return err
 }
