@@ -116,6 +116,8 @@ func parse(args []string) (*flags, *pflag.FlagSet, error) {
 		return f, set, fmt.Errorf("unknown argument %q", set.Arg(0))
 	case f.demo && (f.check || set.Changed("config")):
 		return f, set, errors.New("--demo has a configuration of its own: it goes with neither --config nor --check")
+	case f.config == "":
+		return f, set, errors.New("--config needs the name of a file")
 	case set.Changed("demo-address") && !f.demo:
 		return f, set, errors.New("--demo-address goes with --demo")
 	}

@@ -57,6 +57,7 @@ func TestUsage(t *testing.T) {
 		{"argument", []string{"start"}, 2, "", `unknown argument "start"`},
 		{"demo and config", []string{"--demo", "--config", good}, 2, "", "--demo has a configuration of its own"},
 		{"demo address alone", []string{"--demo-address", "x"}, 2, "", "--demo-address goes with --demo"},
+		{"empty config", []string{"--config", ""}, 2, "", "--config needs the name of a file"},
 		{"log level", []string{"--config", good, "--log-level", "loud"}, 2, "", "must be debug, info, warn or error"},
 		{"log format", []string{"--config", good, "--log-format", "xml"}, 2, "", "must be text or json"},
 		{"check", []string{"--check", "--config", good}, 0, "", "good.yaml: valid"},

@@ -90,7 +90,11 @@ func (d *decoder) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
 		return
 	}
 	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		d.failValue(d.places[certPath], &fault{code: codeInvalidCertificate, message: err.Error(),
+		wrong := certPath
+		if notCertificates(cert) == "" {
+			wrong = keyPath // it is no key, or that of another certificate
+		}
+		d.failValue(d.places[wrong], &fault{code: codeInvalidCertificate, message: err.Error(),
 			hint: "cert_file and key_file are PEM and belong together"})
 	}
 }

@@ -91,7 +91,7 @@ func atLine(text []byte, line int, message string) (int, int, *fault) {
 	}
 	switch {
 	case message == "found character that cannot start any token":
-		f.hint = "a text that starts with @, `, % or a tab needs quotes"
+		f.hint = "a text that starts with @, `, %, |, > or a tab needs quotes"
 	case message == "did not find expected alphabetic or numeric character":
 		f.hint = "a text that starts with * or & needs quotes"
 		if i := bytes.IndexAny(content, "*&"); i >= 0 {

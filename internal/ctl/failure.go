@@ -157,6 +157,10 @@ func unreachableHint(err *client.Unreachable) string {
 		return "run it as root, or as a member of the group that owns the socket"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nobody listens there any more: start scalwsd"
+	case errors.Is(err, syscall.EAGAIN):
+		return "the daemon is there but takes no connection: too many wait for it; try again"
+	case errors.Is(err, syscall.EINVAL):
+		return "the path is too long for a socket: name a shorter one with --socket or SCALWSCTL_SOCKET"
 	}
 	return "start scalwsd, or name its socket with --socket or SCALWSCTL_SOCKET"
 }

@@ -82,6 +82,16 @@ func TestReport(t *testing.T) {
 			&client.Unreachable{Socket: "s", Err: syscall.ECONNREFUSED},
 			"error: connecting to s: connection refused\nhint:  nobody listens there any more: start scalwsd\n",
 		},
+		"full backlog": {
+			&client.Unreachable{Socket: "s", Err: syscall.EAGAIN},
+			"error: connecting to s: resource temporarily unavailable\n" +
+				"hint:  the daemon is there but takes no connection: too many wait for it; try again\n",
+		},
+		"path too long": {
+			&client.Unreachable{Socket: "s", Err: syscall.EINVAL},
+			"error: connecting to s: invalid argument\n" +
+				"hint:  the path is too long for a socket: name a shorter one with --socket or SCALWSCTL_SOCKET\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
@@ -164,6 +174,34 @@ func TestInterruptWhileReading(t *testing.T) {
 			if code != ExitInterrupted || errs.String() != "error: interrupted\n" {
 				t.Errorf("exit code %d, stderr %q", code, errs.String())
 			}
+		})
+	}
+}
+
+// So does one that waits for a writer of a named pipe.
+func TestInterruptWhileOpening(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"set":      {"upstreams", "set", "api", "--from-file", pipe},
+		"simulate": {"simulate", pipe},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			var errs bytes.Buffer
+			code := Main(ctx, args, System{Out: &bytes.Buffer{}, Err: &errs, Getenv: env(nil), Now: noon})
+			if code != ExitInterrupted || errs.String() != "error: interrupted\n" {
+				t.Errorf("exit code %d, stderr %q", code, errs.String())
+			}
+			// A writer comes and goes, so that nobody waits for one any more.
+			file, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file.Close()
 		})
 	}
 }

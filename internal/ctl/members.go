@@ -99,7 +99,7 @@ func decodeJSON(text []byte, v any) error {
 	if body, ok := v.(*api.SetMembers); ok && body.Members == nil {
 		return errors.New(`"members" is missing`)
 	}
-	return nil
+	return checkKeys(text)
 }
 
 // jsonOffset is where decoding failed.

@@ -109,6 +109,29 @@ func checkOwner(folder string, uid int) error {
 	return nil
 }
 
+// readFile is readAll of a file. Opening it may not end either: it may be a pipe that nobody writes to.
+func readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	return readAll(ctx, &lazyFile{name: name}, limit)
+}
+
+// lazyFile is a file that is opened when it is read first, and closed at its end.
+type lazyFile struct {
+	name string
+	file *os.File
+}
+
+func (l *lazyFile) Read(p []byte) (n int, err error) {
+	if l.file == nil {
+		if l.file, err = os.Open(l.name); err != nil {
+			return 0, err
+		}
+	}
+	if n, err = l.file.Read(p); err != nil {
+		l.file.Close()
+	}
+	return n, err
+}
+
 // readAll reads a stream to its end or to its limit, or until the context ends: a terminal may not have
 // an end.
 func readAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -107,17 +106,15 @@ func (o *setOptions) list(ctx context.Context) ([]api.SetMember, error) {
 	if o.fromFile == "" {
 		return parseMembers(o.members)
 	}
-	in, name := o.In, "standard input"
 	if o.fromFile != "-" {
-		name = o.fromFile
-		file, err := os.Open(name)
+		text, err := readFile(ctx, o.fromFile, maxListFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading the members: %w", err)
 		}
-		defer file.Close()
-		in = file
+		return parseMemberFile(o.fromFile, text)
 	}
-	text, err := readAll(ctx, in, maxListFile)
+	const name = "standard input"
+	text, err := readAll(ctx, o.In, maxListFile)
 	if err != nil {
 		return nil, fmt.Errorf("reading the members from %s: %w", name, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/scalws/scalws/internal/sim"
 )
 
-// maxScenario bounds a scenario from the standard input in bytes: far more than a scenario may have, so that
-// the limit of a file is the one that people meet.
+// maxScenario bounds what is read of a scenario in bytes: far more than a scenario may have, so that
+// the limit of its text is the one that people meet.
 const maxScenario = 64 << 20
 
 // simulateOptions are "simulate".
@@ -80,7 +80,11 @@ func (o *simulateOptions) run(ctx context.Context) error {
 
 func (o *simulateOptions) load(ctx context.Context, sources sourceLines) (*sim.Scenario, error) {
 	if o.file != "-" {
-		return sim.Load(o.file)
+		text, err := readFile(ctx, o.file, maxScenario)
+		if err != nil {
+			return nil, fmt.Errorf("reading the scenario: %w", err)
+		}
+		return sim.Parse(o.file, text)
 	}
 	text, err := readAll(ctx, o.In, maxScenario)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestManual(t *testing.T) {
 			}
 			fmt.Fprintf(&text, "```yaml\n%s```\n", source)
 		default:
-			s, err := Load(examples + "/" + words[2])
+			s, err := readScenario(examples + "/" + words[2])
 			if err != nil {
 				t.Fatal(err)
 			}

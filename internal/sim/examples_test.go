@@ -2,12 +2,22 @@ package sim
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
 const examples = "../../examples/simulate"
+
+// readScenario reads the scenario in a file.
+func readScenario(path string) (*Scenario, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text)
+}
 
 // TestExamples runs every example: what it expects holds, and its text fits on a page.
 func TestExamples(t *testing.T) {
@@ -17,7 +27,7 @@ func TestExamples(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
-			s, err := Load(file)
+			s, err := readScenario(file)
 			if err != nil {
 				t.Fatal(err)
 			}

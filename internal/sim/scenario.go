@@ -3,8 +3,6 @@ package sim
 import (
 	"cmp"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -86,20 +84,6 @@ type step struct {
 	members []server
 	// rate in thousandths of a request a second; 0 leaves it.
 	rate int64
-}
-
-// Load reads the scenario in a file. Problems of the scenario come as [Problems].
-func Load(path string) (*Scenario, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("reading the scenario: %w", err)
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxText+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the scenario: %w", err)
-	}
-	return Parse(path, text)
 }
 
 // Parse checks a text. The file gives problems and the report their name; it is not read. The error is

@@ -53,7 +53,7 @@ func (c *Client) Upstream(ctx context.Context, name string) (api.Upstream, error
 	if err := checkName(name); err != nil {
 		return api.Upstream{}, err
 	}
-	return do[api.Upstream](ctx, c, http.MethodGet, api.PathUpstream(name), nil)
+	return pool(ctx, c, http.MethodGet, name, nil)
 }
 
 // SetMembers replaces the whole member list of a pool and returns the pool as it is then. An empty list,
@@ -70,7 +70,7 @@ func (c *Client) SetMembers(ctx context.Context, name string, members []api.SetM
 	if members == nil {
 		members = []api.SetMember{} // null is refused, an empty list is not
 	}
-	return do[api.Upstream](ctx, c, http.MethodPut, api.PathUpstream(name), api.SetMembers{Members: members})
+	return pool(ctx, c, http.MethodPut, name, api.SetMembers{Members: members})
 }
 
 // Status is what the daemon says about itself: version, listeners, configuration.
@@ -88,6 +88,17 @@ func checkName(name string) error {
 		return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool %q", name)
 	}
 	return nil
+}
+
+// pool makes a call whose answer is a pool. An answer that names none, such as {}, is from something other
+// than the admin API: taken for a pool without members, it would hide that nothing was done.
+func pool(ctx context.Context, c *Client, method, name string, body any) (api.Upstream, error) {
+	path := api.PathUpstream(name)
+	answer, err := do[api.Upstream](ctx, c, method, path, body)
+	if err == nil && answer.Name == "" {
+		err = callError(method, path, errors.New("decoding the answer: there is no pool in it"))
+	}
+	return answer, err
 }
 
 // do makes one call: body, if there is one, as JSON to path, the answer as an A.

@@ -240,6 +240,18 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
+// What answers without a pool is not the admin API, whatever status it gives.
+func TestAnswerWithoutAPool(t *testing.T) {
+	for _, body := range []string{`{}`, `null`, `{"upstreams":[]}`} {
+		c := &client.Client{Socket: serve(t, answer(200, "application/json", body))}
+		for _, call := range []string{"upstream", "set members"} {
+			if _, err := calls[call](t.Context(), c); err == nil || !strings.Contains(err.Error(), "there is no pool in it") {
+				t.Errorf("%s answered with %s: error %v", call, body, err)
+			}
+		}
+	}
+}
+
 func TestAnswerOfExactlyTheLimit(t *testing.T) {
 	const text = `{"version":"v1"}`
 	c := &client.Client{Socket: serve(t, answer(200, "application/json", text)), MaxAnswer: int64(len(text))}

@@ -21,6 +21,10 @@ const (
 	adminTime     = time.Minute
 	adminIdle     = 2 * time.Minute
 	adminMaxHead  = 32 << 10
+	// adminConnections is how many there are at once on each of the two listeners.
+	adminConnections = 100
+	// adminStopTime is how long a stop waits for calls that are under way.
+	adminStopTime = time.Second
 )
 
 func (s *Server) httpServer(h http.Handler) *http.Server {
@@ -28,10 +32,12 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 		Handler:           h,
 		ReadHeaderTimeout: adminHeadTime,
 		ReadTimeout:       adminTime,
-		WriteTimeout:      adminTime,
+		WriteTimeout:      adminTime + adminHeadTime, // a request that took all its time is answered too
 		IdleTimeout:       adminIdle,
 		MaxHeaderBytes:    adminMaxHead,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// "OPTIONS *" is a path that there is not, like any other.
+		DisableGeneralOptionsHandler: true,
 	}
 }
 
@@ -53,6 +59,18 @@ func serveHTTP(h *http.Server, l net.Listener) error {
 		return err
 	}
 	return nil
+}
+
+// stopHTTP ends the servers, but lets calls that are under way finish first: a change that was made is also
+// answered.
+func (s *Server) stopHTTP(servers ...*http.Server) {
+	ctx, cancel := s.unlessKilled(adminStopTime)
+	defer cancel()
+	for _, h := range servers {
+		if h.Shutdown(ctx) != nil {
+			h.Close()
+		}
+	}
 }
 
 // runtime is the daemon as the admin API sees it.

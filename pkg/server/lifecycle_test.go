@@ -154,6 +154,9 @@ func TestStartErrors(t *testing.T) {
 		"address not ours":        {config("203.0.113.1:80"), free, "no interface of this machine has that address"},
 		"admin socket in use":     {config("127.0.0.1:0"), d.Socket, "socket in use by process "},
 		"admin socket is a file":  {config("127.0.0.1:0"), plain, "is not a socket"},
+		"admin socket too long":   {config("127.0.0.1:0"), filepath.Join(dir, strings.Repeat("x", 108)), "the path is too long for a socket"},
+		"no such group":           {config("127.0.0.1:0") + "admin: {socket: {group: there-is-none}}\n", free, "create that group, or name one that there is"},
+		"no folder for the log":   {strings.Replace(config("127.0.0.1:0"), "output: off", "output: "+dir+"/no/log", 1), free, "opening access log: open " + dir},
 		"folder of socket absent": {config("127.0.0.1:0"), filepath.Join(dir, "no", "a.sock"), "the folder must exist"},
 		"invalid configuration":   {"server: {listeners: []}\n", free, "x.yaml:1:"},
 	} {

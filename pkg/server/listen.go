@@ -7,8 +7,12 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
@@ -37,6 +41,7 @@ func listen(address, key string) (net.Listener, error) {
 	network, at := "tcp", address
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		network, at = "unix", path
+		defer claim(path)()
 		if err := removeStale(path); err != nil {
 			return nil, &ListenError{Address: address, err: err, Hint: "stop that process, or change " + key}
 		}
@@ -73,6 +78,28 @@ func hint(err error, key string) string {
 		return "the folder of the socket does not exist: create it, or change " + key
 	default:
 		return "check " + key
+	}
+}
+
+// claimTime is how long a process waits for others that are taking a socket in the same folder. They need
+// no time worth mentioning: whoever holds the folder for longer does so for other reasons.
+const claimTime = time.Second
+
+// claim keeps other processes from taking the socket at path until release is called: of two that start
+// at the same instant, the second one then sees the socket of the first, and not its place empty or the file
+// of a socket that is not listened on yet. The lock is on the folder, so that no file is left behind. Where
+// it cannot be had, we go on without: that is what it was before the other process came.
+func claim(path string) (release func()) {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return func() {} // what follows fails too, and says why
+	}
+	for end := time.Now().Add(claimTime); ; {
+		err := unix.Flock(int(folder.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) || time.Now().After(end) {
+			return func() { folder.Close() } // closing releases
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -158,7 +158,7 @@ func load(o Options) (*config.Config, config.Problems) {
 func (s *Server) build() error {
 	var err error
 	if s.accessLog, err = accesslog.Open(s.config.AccessLog.Output, s.config.AccessLog.Format); err != nil {
-		return fmt.Errorf("opening access log: %w", err)
+		return err
 	}
 	s.teardown.add(s.accessLog.Close)
 	if s.pools, err = newPools(s.config, &s.sequence, s.started); err != nil {
@@ -234,9 +234,9 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		serve(func() error { return s.proxy.Serve(l, l.name) })
 	}
 	admin, metrics := s.adminServer(), s.metricsServer()
-	serve(func() error { return serveHTTP(admin, s.admin) })
+	serve(func() error { return serveHTTP(admin, limit(s.admin, adminConnections)) })
 	if s.metrics != nil {
-		serve(func() error { return serveHTTP(metrics, s.metrics) })
+		serve(func() error { return serveHTTP(metrics, limit(s.metrics, adminConnections)) })
 	}
 	keep, stopKeeping := context.WithCancel(context.Background())
 	serve(func() error { s.keepHouse(keep); return nil })
@@ -251,8 +251,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	err = errors.Join(err, s.drain())
 	s.proxy.Close()
 	stopKeeping()
-	admin.Close()
-	metrics.Close()
+	s.stopHTTP(admin, metrics)
 	serving.Wait()
 	return err
 }
@@ -264,15 +263,8 @@ const backlogTime = 20 * time.Millisecond
 func (s *Server) drain() error {
 	s.draining.Store(true)
 	s.log.Info("draining", "connections", s.proxy.Connections(), "shutdown_timeout", s.config.Server.ShutdownTimeout)
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.Server.ShutdownTimeout)
+	ctx, cancel := s.unlessKilled(s.config.Server.ShutdownTimeout)
 	defer cancel()
-	go func() {
-		select {
-		case <-s.killed:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	for _, l := range s.listeners {
 		if d, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
 			d.SetDeadline(time.Now().Add(backlogTime))
@@ -296,6 +288,19 @@ func (s *Server) drain() error {
 		s.log.Warn("drain timed out", "connections", s.proxy.Connections())
 		return ErrDrainTimeout
 	}
+}
+
+// unlessKilled is a context that ends after d, or with Kill.
+func (s *Server) unlessKilled(d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	go func() {
+		select {
+		case <-s.killed:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // Kill ends a drain at once. It may be called at any time and more than once.

@@ -52,6 +52,11 @@ func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
 			return nil, adminError(path, err)
 		}
 	}
+	if len(path) >= len(unix.RawSockaddrUnix{}.Path) {
+		// The private folder's path may be short enough to listen, but nobody could connect to this one.
+		return nil, adminError(path, syscall.EINVAL)
+	}
+	defer claim(path)()
 	if err := removeStale(path); err != nil {
 		return nil, adminError(path, err)
 	}
@@ -81,7 +86,7 @@ func place(bound, path string, s config.AdminSocket) error {
 	if s.Group != "" {
 		g, err := user.LookupGroup(s.Group)
 		if err != nil {
-			return fmt.Errorf("admin.socket.group: %w", err)
+			return fmt.Errorf("looking up admin.socket.group: %w", err)
 		}
 		gid, err := strconv.Atoi(g.Gid)
 		if err != nil {
@@ -99,7 +104,10 @@ func place(bound, path string, s config.AdminSocket) error {
 
 func adminError(path string, err error) error {
 	e := &ListenError{Address: "admin socket " + path, err: err}
+	var group user.UnknownGroupError
 	switch {
+	case errors.As(err, &group):
+		e.Hint = "create that group, or name one that there is"
 	case errors.Is(err, errLive):
 		e.Hint = "stop it, or give this one its own socket with --admin-socket or admin.socket.path"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

@@ -81,6 +81,10 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change) (Po
 		return PoolView{}, api.NewProblem(http.StatusPreconditionFailed, api.CodePreconditionFailed,
 			"pool %s has changed: its ETag is %s now", p.Status.Name, etag(p))
 	}
+	if excluded(r.Header.Values("If-None-Match"), etag(p)) {
+		return PoolView{}, api.NewProblem(http.StatusPreconditionFailed, api.CodePreconditionFailed,
+			"If-None-Match names pool %s as it is: its ETag is %s", p.Status.Name, etag(p))
+	}
 	p, err = h.runtime.SetMembers(r.Context(), c.pool, members, who(r))
 	if err != nil {
 		return PoolView{}, refusal(r, err)
@@ -138,4 +142,10 @@ func matches(fields []string, tag string) bool {
 		}
 	}
 	return false
+}
+
+// excluded tells whether If-None-Match is there and does not hold (section 13.1.2): it is "*", or names the
+// tag, as a weak one too.
+func excluded(fields []string, tag string) bool {
+	return len(fields) > 0 && (matches(fields, tag) || matches(fields, "W/"+tag))
 }

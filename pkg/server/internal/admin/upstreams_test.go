@@ -81,6 +81,8 @@ func TestSetMembersRefused(t *testing.T) {
 		{"query", "/v1/upstreams/api?dry_run=true", valid, nil, 400, api.CodeInvalidQuery, "query: this call takes no parameters"},
 		{"weight", "/v1/upstreams/api", `{"members": [{"address": "a:1"}, {"address": "b:1", "weight": 0}]}`, nil, 400, api.CodeInvalidMembers, "members[1].weight: must be between 1 and 1000"},
 		{"400 before 412", "/v1/upstreams/api", "{}", []string{"If-Match", `"other.1"`}, 400, api.CodeInvalidBody, `body: "members" is missing: must be ` + bodyForm},
+		{"If-None-Match any", "/v1/upstreams/api", valid, []string{"If-None-Match", "*"}, 412, api.CodePreconditionFailed, `If-None-Match names pool api as it is: its ETag is "3f9a1c.7"`},
+		{"If-None-Match weak", "/v1/upstreams/api", valid, []string{"If-None-Match", `"other.1", W/"3f9a1c.7"`}, 412, api.CodePreconditionFailed, `If-None-Match names pool api as it is: its ETag is "3f9a1c.7"`},
 		{"If-Match", "/v1/upstreams/api", valid, []string{"If-Match", `"3f9a1c.6", W/"3f9a1c.7"`}, 412, api.CodePreconditionFailed, `pool api has changed: its ETag is "3f9a1c.7" now`},
 	}
 	for _, tt := range tests {
@@ -107,6 +109,13 @@ func TestSetMembersIfMatch(t *testing.T) {
 		if res := f.do("PUT", "/v1/upstreams/api", `{"members": []}`, "If-Match", match); res.StatusCode != http.StatusOK {
 			t.Errorf("If-Match: %s: %s", match, res.Status)
 		}
+	}
+}
+
+func TestSetMembersIfNoneMatch(t *testing.T) {
+	f := newFixture(t)
+	if res := f.do("PUT", "/v1/upstreams/api", `{"members": []}`, "If-None-Match", `"3f9a1c.6"`); res.StatusCode != http.StatusOK {
+		t.Errorf("with the tag of an earlier state: %s", res.Status)
 	}
 }
 
