@@ -171,8 +171,12 @@ func (x *exchange) await(lease *lb.Lease, limit time.Time) (r result, stale bool
 			if interim++; interim > mostInterim {
 				return x.failed(lb.FailureDetail(lb.MalformedResponse, "too many interim answers")), false
 			}
+			read := x.now
 			if err := x.passInterim(&expecting); err != nil {
 				return x.clientGone(), false
+			}
+			if !limit.IsZero() {
+				limit = limit.Add(x.now.Sub(read)) // the time that the client took is not the member's
 			}
 			x.resp.Reset()
 			continue
@@ -316,6 +320,8 @@ func failure(o lb.Outcome, p lb.Progress) result {
 // unreachable is the failure of a connection that was not made.
 func unreachable(err error) result {
 	cause := lb.ConnectFailed
+	r := failure(lb.Neutral(), lb.NothingSent)
+	r.reason = "no connection to the member"
 	var e *upstream.DialError
 	if errors.As(err, &e) {
 		switch e.Stage {
@@ -325,10 +331,11 @@ func unreachable(err error) result {
 			cause = lb.ConnectTimeout
 		case upstream.TLSFailed:
 			cause = lb.TLSFailed
+		case upstream.Exhausted:
+			return r
 		}
 	}
-	r := failure(lb.FailureDetail(cause, err.Error()), lb.NothingSent)
-	r.reason = "no connection to the member"
+	r.outcome = lb.FailureDetail(cause, err.Error())
 	if cause == lb.ConnectTimeout {
 		r.status = 504
 	}

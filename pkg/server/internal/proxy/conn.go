@@ -256,10 +256,11 @@ func (c *conn) write(p []byte) error {
 			c.nc.SetWriteDeadline(until)
 		}
 		n, err := c.nc.Write(p)
+		c.x.now = time.Now() // the client may have taken its time
 		if err == nil || !timedOut(err) {
 			return err
 		}
-		c.x.now, c.writeBy = time.Now(), time.Time{}
+		c.writeBy = time.Time{}
 		switch {
 		case n > 0:
 			p, until = p[n:], after(c.x.now, limit)

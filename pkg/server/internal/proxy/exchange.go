@@ -86,11 +86,12 @@ func (x *exchange) readHead() bool {
 			c.readBy = time.Time{}
 			c.nc.SetReadDeadline(deadline)
 		}
-		if err := c.in.fill(c.nc, x.config.Limits.Head+bufferSize); err != nil {
+		err = c.in.fill(c.nc, x.config.Limits.Head+bufferSize)
+		x.now = time.Now()
+		if err != nil {
 			x.headless(err)
 			return false
 		}
-		x.now = time.Now()
 	}
 }
 
@@ -222,7 +223,6 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 
 // finish writes the log line and leaves the connection ready for the next request.
 func (x *exchange) finish() {
-	x.now = time.Now()
 	if log := x.c.srv.hooks.Log; log != nil && x.status != 0 {
 		log(x.record())
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/http1"
@@ -263,7 +262,6 @@ func (x *exchange) more() error {
 	if err := x.c.flush(); err != nil {
 		return err
 	}
-	x.now = time.Now() // the client may have taken its time, which is not the member's
 	err := x.fill(after(x.now, x.runtime.BodyTimeout), 2*bufferSize)
 	if err == io.EOF {
 		return errEnd

@@ -38,7 +38,8 @@ func (x *exchange) passUpgrade(lease *lb.Lease) {
 		x.status = 499
 	}
 	x.wire.drop(x)
-	lease.Done(time.Now(), lb.Success()) // does nothing where it was done above
+	x.now = time.Now()
+	lease.Done(x.now, lb.Success()) // does nothing where it was done above
 }
 
 // carryTunnel copies both ways. The end of one direction is passed on and leaves the other one open.

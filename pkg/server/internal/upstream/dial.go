@@ -20,6 +20,8 @@ const (
 	Timeout
 	TLSFailed
 	Failed
+	// Exhausted is a lack of descriptors or memory on our side: it says nothing about the member.
+	Exhausted
 )
 
 // DialError says why there is no connection. Nothing of a request was sent.
@@ -66,6 +68,8 @@ func stage(err error) Stage {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Refused
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
+		return Exhausted
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		return Timeout
 	default:
