@@ -6,32 +6,34 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
 // listenAddress takes "ip:port", "[ipv6]:port" and, where unix is true, "unix:/path".
-func listenAddress(unix bool) form[string] {
+func listenAddress(unix bool) strict.Form[string] {
 	bound := "ip:port or [ipv6]:port"
 	if unix {
 		bound = "ip:port, [ipv6]:port or unix:/path"
 	}
-	return form[string]{wants: "an address", bound: bound, parse: func(text string) (string, *fault) {
-		invalid := func(hint string) (string, *fault) {
-			return "", &fault{code: codeInvalidAddress,
-				message: fmt.Sprintf("must be %s, found %q", bound, shorten(text)), hint: hint}
+	return strict.Form[string]{Wants: "an address", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
+		invalid := func(hint string) (string, *strict.Fault) {
+			return "", &strict.Fault{Code: codeInvalidAddress,
+				Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text)), Hint: hint}
 		}
 		if lb.IsUnix(text) && unix {
 			socket, err := lb.ParseAddress(text)
 			if err != nil {
-				return "", &fault{code: codeInvalidAddress, message: err.Error()}
+				return "", &strict.Fault{Code: codeInvalidAddress, Message: err.Error()}
 			}
 			return socket, nil
 		}
 		if strings.Contains(text, "://") {
 			return invalid("remove the scheme")
 		}
-		if port, ok := strings.CutPrefix(text, ":"); ok && onlyDigits(port) {
+		if port, ok := strings.CutPrefix(text, ":"); ok && port != "" && strings.Trim(port, "0123456789") == "" {
 			return invalid(fmt.Sprintf("write 0.0.0.0:%s or [::]:%s for every address", port, port))
 		}
 		if port, ok := strings.CutPrefix(text, "localhost:"); ok {
@@ -49,21 +51,21 @@ func listenAddress(unix bool) form[string] {
 }
 
 // filePath takes an absolute path or one of the words.
-func filePath(words ...string) form[string] {
+func filePath(words ...string) strict.Form[string] {
 	bound := "an absolute path"
 	if len(words) > 0 {
 		bound = strings.Join(words, ", ") + " or an absolute path"
 	}
-	return form[string]{wants: "a text", bound: bound, parse: func(text string) (string, *fault) {
+	return strict.Form[string]{Wants: "a text", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
 		for _, w := range words {
 			if text == w {
 				return text, nil
 			}
 		}
-		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) || len(text) > maxFilePath {
-			f := &fault{code: codeInvalidFilePath, message: fmt.Sprintf("must be %s, found %q", bound, shorten(text))}
-			if near := nearest(text, words); near != "" {
-				f.hint = fmt.Sprintf("did you mean %s?", near)
+		if !filepath.IsAbs(text) || strings.ContainsFunc(text, unicode.IsControl) || len(text) > maxFilePath {
+			f := &strict.Fault{Code: codeInvalidFilePath, Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text))}
+			if near := strict.Nearest(text, words); near != "" {
+				f.Hint = fmt.Sprintf("did you mean %s?", near)
 			}
 			return "", f
 		}
@@ -72,15 +74,15 @@ func filePath(words ...string) form[string] {
 }
 
 // socketPath takes the path of a socket file.
-func socketPath() form[string] {
-	return form[string]{wants: "a text", bound: "an absolute path of at most 107 bytes", parse: func(text string) (string, *fault) {
-		if !filepath.IsAbs(text) || strings.ContainsFunc(text, isControl) {
-			return "", &fault{code: codeInvalidFilePath, message: fmt.Sprintf("must be an absolute path, found %q", shorten(text)),
-				hint: "for example /run/scalws/admin.sock"}
+func socketPath() strict.Form[string] {
+	return strict.Form[string]{Wants: "a text", Bound: "an absolute path of at most 107 bytes", Parse: func(text string) (string, *strict.Fault) {
+		if !filepath.IsAbs(text) || strings.ContainsFunc(text, unicode.IsControl) {
+			return "", &strict.Fault{Code: codeInvalidFilePath, Message: fmt.Sprintf("must be an absolute path, found %q", strict.Shorten(text)),
+				Hint: "for example /run/scalws/admin.sock"}
 		}
 		socket, err := lb.ParseAddress("unix:" + text)
 		if err != nil {
-			return "", &fault{code: codeInvalidFilePath, message: err.Error()}
+			return "", &strict.Fault{Code: codeInvalidFilePath, Message: err.Error()}
 		}
 		return strings.TrimPrefix(socket, "unix:"), nil
 	}}
@@ -88,19 +90,19 @@ func socketPath() form[string] {
 
 // mode takes the permissions of a socket file in octal. To connect is to write, and whoever connects is
 // an administrator: nobody but the owner and the group may.
-func mode() form[uint32] {
+func mode() strict.Form[uint32] {
 	const rule = `write it in octal with a leading 0, for example "0660"`
-	return form[uint32]{wants: "a file mode", bound: `"0600" to "0770"`, takes: asWritten, parse: func(text string) (uint32, *fault) {
+	return strict.Form[uint32]{Wants: "a file mode", Bound: `"0600" to "0770"`, Takes: strict.AsWritten, Parse: func(text string) (uint32, *strict.Fault) {
 		n, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || len(text) != 4 || text[0] != '0' {
-			return 0, &fault{code: codeInvalidMode, message: fmt.Sprintf("must be a file mode, found %q", shorten(text)), hint: rule}
+			return 0, &strict.Fault{Code: codeInvalidMode, Message: fmt.Sprintf("must be a file mode, found %q", strict.Shorten(text)), Hint: rule}
 		}
 		if n&0o007 != 0 {
-			return 0, &fault{code: codeOpenSocket, message: "must not give others any permission",
-				hint: `write "0660" and set group to those who may control the daemon`}
+			return 0, &strict.Fault{Code: codeOpenSocket, Message: "must not give others any permission",
+				Hint: `write "0660" and set group to those who may control the daemon`}
 		}
 		if n&0o600 != 0o600 {
-			return 0, &fault{code: codeInvalidMode, message: "must let the owner read and write", hint: rule}
+			return 0, &strict.Fault{Code: codeInvalidMode, Message: "must let the owner read and write", Hint: rule}
 		}
 		return uint32(n), nil
 	}}
@@ -108,11 +110,11 @@ func mode() form[uint32] {
 
 // prefix takes a network, or an address as the network of that one address. An IPv4-mapped network is
 // the IPv4 network.
-func prefix() form[netip.Prefix] {
-	return form[netip.Prefix]{wants: "a network", bound: "10.0.0.0/8, 2001:db8::/32 or one address", parse: func(text string) (netip.Prefix, *fault) {
-		invalid := func(hint string) (netip.Prefix, *fault) {
-			return netip.Prefix{}, &fault{code: codeInvalidPrefix,
-				message: fmt.Sprintf("must be a network such as 10.0.0.0/8, found %q", shorten(text)), hint: hint}
+func prefix() strict.Form[netip.Prefix] {
+	return strict.Form[netip.Prefix]{Wants: "a network", Bound: "10.0.0.0/8, 2001:db8::/32 or one address", Parse: func(text string) (netip.Prefix, *strict.Fault) {
+		invalid := func(hint string) (netip.Prefix, *strict.Fault) {
+			return netip.Prefix{}, &strict.Fault{Code: codeInvalidPrefix,
+				Message: fmt.Sprintf("must be a network such as 10.0.0.0/8, found %q", strict.Shorten(text)), Hint: hint}
 		}
 		if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 			a = a.Unmap()
@@ -146,12 +148,12 @@ func prefix() form[netip.Prefix] {
 
 // singleAddress takes the address of a runtime without a pool. A scheme is required; its default port is
 // not.
-func singleAddress() form[Address] {
+func singleAddress() strict.Form[Address] {
 	const bound = "http://host:port, https://host:port or unix:/path"
-	return form[Address]{wants: "an address", bound: bound, parse: func(text string) (Address, *fault) {
-		invalid := func(hint string) (Address, *fault) {
-			return Address{}, &fault{code: codeInvalidAddress,
-				message: fmt.Sprintf("must be %s, found %q", bound, shorten(text)), hint: hint}
+	return strict.Form[Address]{Wants: "an address", Bound: bound, Parse: func(text string) (Address, *strict.Fault) {
+		invalid := func(hint string) (Address, *strict.Fault) {
+			return Address{}, &strict.Fault{Code: codeInvalidAddress,
+				Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text)), Hint: hint}
 		}
 		if lb.IsUnix(text) {
 			member, err := lb.ParseAddress(text)
@@ -172,7 +174,7 @@ func singleAddress() form[Address] {
 			return invalid("the scheme is http or https")
 		}
 		if i := strings.IndexAny(host, "/?#"); i >= 0 {
-			return invalid(fmt.Sprintf("members get the path of the request: remove %s", shorten(host[i:])))
+			return invalid(fmt.Sprintf("members get the path of the request: remove %s", strict.Shorten(host[i:])))
 		}
 		if strings.Contains(host, "@") {
 			return invalid("remove the user name")

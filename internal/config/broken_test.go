@@ -4,11 +4,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 var update = flag.Bool("update", false, "write the golden files and the tables of the manual")
@@ -28,7 +31,7 @@ func TestBroken(t *testing.T) {
 				t.Errorf("Config is nil: %v, Failed: %v", cfg == nil, problems.Failed())
 			}
 			code, _, _ := strings.Cut(name, ".")
-			if code != "many" && !slices.ContainsFunc(problems, func(p Problem) bool { return p.Code == code }) {
+			if code != "many" && !slices.ContainsFunc(problems, func(p strict.Problem) bool { return p.Code == code }) {
 				t.Errorf("no problem has the code %s", code)
 			}
 			text, err := os.ReadFile(file)
@@ -43,8 +46,8 @@ func TestBroken(t *testing.T) {
 
 // TestCodesAreProven holds the list of codes against the broken files and their goldens.
 func TestCodesAreProven(t *testing.T) {
-	generated := map[string]bool{codeFileTooLarge: true} // TestTooLarge
-	severity := make(map[string]Severity)
+	generated := map[string]bool{strict.CodeFileTooLarge: true} // TestTooLarge
+	severity := make(map[string]strict.Severity)
 	for _, c := range Codes() {
 		severity[c.Code] = c.Severity
 		files, _ := filepath.Glob("testdata/broken/" + c.Code + "*.yaml")
@@ -64,7 +67,7 @@ func TestCodesAreProven(t *testing.T) {
 }
 
 // report is a problem a line.
-func report(problems Problems) string {
+func report(problems strict.Problems) string {
 	var b strings.Builder
 	for _, p := range problems {
 		b.WriteString(p.String() + "\n")
@@ -91,12 +94,11 @@ func golden(t *testing.T, file, got string) {
 }
 
 // checkPlaces holds that problems are in the order of the text and lie inside of it.
-func checkPlaces(t *testing.T, text []byte, problems Problems) {
+func checkPlaces(t *testing.T, text []byte, problems strict.Problems) {
 	t.Helper()
-	text = withoutMark(text)
+	lines := regexp.MustCompile("\r\n|\r|\n").Split(strings.TrimPrefix(string(text), "\ufeff"), -1)
 	for i, p := range problems {
-		line := lineAt(text, p.Line)
-		if p.Line < 1 || p.Column < 1 || line == nil && len(text) > 0 || p.Column > len([]rune(string(line)))+1 {
+		if p.Line < 1 || p.Column < 1 || p.Line > len(lines) || p.Column > len([]rune(lines[p.Line-1]))+1 {
 			t.Errorf("%v: outside of the text", p)
 		}
 		if i > 0 && (p.Line < problems[i-1].Line || p.Line == problems[i-1].Line && p.Column < problems[i-1].Column) {

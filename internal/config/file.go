@@ -7,6 +7,8 @@ import (
 	"encoding/pem"
 	"fmt"
 	"path/filepath"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // Bounds of an affinity key in bytes.
@@ -16,42 +18,42 @@ const (
 )
 
 // namedFile reads the name of a file, relative to the folder of the configuration.
-func namedFile(to *string) kind {
-	form := freeText()
-	form.bound = "a path, relative to this file"
-	k := scalar(to, form)
-	read := k.read
-	k.read = func(d *decoder, v value) {
+func namedFile(to *string) strict.Kind {
+	form := strict.Text()
+	form.Bound = "a path, relative to this file"
+	k := strict.Scalar(to, form)
+	read := k.Read
+	k.Read = func(d *strict.Decoder, v strict.Value) {
 		read(d, v)
 		if *to != "" && !filepath.IsAbs(*to) {
-			*to = filepath.Join(d.dir, *to)
+			*to = filepath.Join(filepath.Dir(d.File), *to)
 		}
 	}
 	return k
 }
 
 // content reads a file that the value at path names.
-func (d *decoder) content(path, file string) ([]byte, bool) {
-	if !d.given(path) || !d.sound(path) {
+func (d checker) content(path, file string) ([]byte, bool) {
+	if !d.Given(path) || !d.Sound(path) {
 		return nil, false
 	}
 	text, f := readFile(file, maxNamed)
 	if f != nil {
-		d.failValue(d.places[path], f)
+		d.FailValue(d.Place(path), f)
 		return nil, false
 	}
 	return text, true
 }
 
 // checkCA reads a file of CA certificates.
-func (d *decoder) checkCA(path, file string) {
+func (d checker) checkCA(path, file string) {
 	text, ok := d.content(path, file)
 	if !ok {
 		return
 	}
 	if why := notCertificates(text); why != "" {
-		d.failValue(d.places[path], &fault{code: codeInvalidCertificate,
-			message: file + ": " + why, hint: "the file holds one PEM certificate or more"})
+		d.FailValue(d.Place(path), &strict.Fault{Code: codeInvalidCertificate,
+			Message: file + ": " + why, Hint: "the file holds one PEM certificate or more"})
 	}
 }
 
@@ -83,7 +85,7 @@ func notCertificates(text []byte) string {
 }
 
 // checkKeyPair reads a certificate and its key.
-func (d *decoder) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
+func (d checker) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
 	cert, certOK := d.content(certPath, certFile)
 	key, keyOK := d.content(keyPath, keyFile)
 	if !certOK || !keyOK {
@@ -94,17 +96,17 @@ func (d *decoder) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
 		if notCertificates(cert) == "" {
 			wrong = keyPath // it is no key, or that of another certificate
 		}
-		d.failValue(d.places[wrong], &fault{code: codeInvalidCertificate, message: err.Error(),
-			hint: "cert_file and key_file are PEM and belong together"})
+		d.FailValue(d.Place(wrong), &strict.Fault{Code: codeInvalidCertificate, Message: err.Error(),
+			Hint: "cert_file and key_file are PEM and belong together"})
 	}
 }
 
 // checkAffinityKey reads the secret for affinity cookies.
-func (d *decoder) checkAffinityKey(path, file string) {
+func (d checker) checkAffinityKey(path, file string) {
 	key, ok := d.content(path, file)
 	if ok && (len(key) < minAffinityKey || len(key) > maxAffinityKey) {
-		d.failValue(d.places[path], &fault{code: codeInvalidKeyFile,
-			message: fmt.Sprintf("%s must have %d to %d bytes, found %d", file, minAffinityKey, maxAffinityKey, len(key)),
-			hint:    "make one with: head -c 32 /dev/urandom"})
+		d.FailValue(d.Place(path), &strict.Fault{Code: codeInvalidKeyFile,
+			Message: fmt.Sprintf("%s must have %d to %d bytes, found %d", file, minAffinityKey, maxAffinityKey, len(key)),
+			Hint:    "make one with: head -c 32 /dev/urandom"})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
@@ -34,7 +35,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
-	known := make(map[string]Severity)
+	known := make(map[string]strict.Severity)
 	for _, c := range Codes() {
 		known[c.Code] = c.Severity
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 const smallest = "server: {listeners: [{name: http, address: \"127.0.0.1:0\"}]}\n"
@@ -21,22 +23,22 @@ func TestHostileTexts(t *testing.T) {
 		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 10))
 	}
 	for name, tc := range map[string]struct{ text, code string }{
-		"alias bomb":            {bomb.String(), codeAnchorOrAlias},
-		"alias of itself":       {"&a [*a]", codeAnchorOrAlias},
-		"merge of itself":       {"a: &a {<<: *a}", codeAnchorOrAlias},
-		"brackets":              {strings.Repeat("[", maxText), codeNestedTooDeep},
-		"balanced brackets":     {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), codeNestedTooDeep},
-		"braces":                {strings.Repeat("{a: ", maxText/4), codeNestedTooDeep},
-		"dashes":                {strings.Repeat("- ", maxText/2), codeNestedTooDeep},
-		"question marks":        {strings.Repeat("? ", maxText/2), codeNestedTooDeep},
-		"comments":              {strings.Repeat("#\n", maxText/2), codeEmptyFile},
-		"empty lines":           {strings.Repeat("\n", maxText), codeEmptyFile},
-		"one key many times":    {strings.Repeat("server: 1\n", 100_000), codeDuplicateKey},
-		"unknown keys":          {manyKeys(50_000), codeUnknownKey},
-		"one long key":          {strings.Repeat("k", 1<<20) + ": 1\n", codeInvalidYAML},
-		"too many members":      {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", codeOutOfRange},
+		"alias bomb":            {bomb.String(), strict.CodeAnchorOrAlias},
+		"alias of itself":       {"&a [*a]", strict.CodeAnchorOrAlias},
+		"merge of itself":       {"a: &a {<<: *a}", strict.CodeAnchorOrAlias},
+		"brackets":              {strings.Repeat("[", strict.MaxText), strict.CodeNestedTooDeep},
+		"balanced brackets":     {strings.Repeat("[", 9000) + strings.Repeat("]", 9000), strict.CodeNestedTooDeep},
+		"braces":                {strings.Repeat("{a: ", strict.MaxText/4), strict.CodeNestedTooDeep},
+		"dashes":                {strings.Repeat("- ", strict.MaxText/2), strict.CodeNestedTooDeep},
+		"question marks":        {strings.Repeat("? ", strict.MaxText/2), strict.CodeNestedTooDeep},
+		"comments":              {strings.Repeat("#\n", strict.MaxText/2), strict.CodeEmptyFile},
+		"empty lines":           {strings.Repeat("\n", strict.MaxText), strict.CodeEmptyFile},
+		"one key many times":    {strings.Repeat("server: 1\n", 100_000), strict.CodeDuplicateKey},
+		"unknown keys":          {manyKeys(50_000), strict.CodeUnknownKey},
+		"one long key":          {strings.Repeat("k", 1<<20) + ": 1\n", strict.CodeInvalidYAML},
+		"too many members":      {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x}, ", 10_001) + "]}}", strict.CodeOutOfRange},
 		"same members":          {smallest + "upstreams: {a: {members: [" + strings.Repeat("{address: x:1}, ", 10_000) + "]}}", codeInvalidMember},
-		"number of many digits": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", codeOutOfRange},
+		"number of many digits": {smallest + "upstreams: {a: {retries: " + strings.Repeat("9", 1<<20) + "}}", strict.CodeOutOfRange},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -48,7 +50,7 @@ func TestHostileTexts(t *testing.T) {
 			if cfg != nil || len(problems) == 0 || problems[0].Code != tc.code && problems[len(problems)-1].Code != tc.code {
 				t.Errorf("problems do not begin or end with %s: %.300s", tc.code, report(problems))
 			}
-			if tc.code == codeAnchorOrAlias && took > time.Second || took > 20*time.Second {
+			if tc.code == strict.CodeAnchorOrAlias && took > time.Second || took > 20*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 200<<20 {
@@ -69,7 +71,7 @@ func manyKeys(n int) string {
 // TestTooLarge holds the bound of the file, of a text and of a file that it names.
 func TestTooLarge(t *testing.T) {
 	t.Chdir(t.TempDir())
-	large := []byte(smallest + strings.Repeat("#", maxText))
+	large := []byte(smallest + strings.Repeat("#", strict.MaxText))
 	write(t, "large.yaml", large)
 	write(t, "ca.pem", make([]byte, maxNamed+1))
 	write(t, "names.yaml", []byte(smallest+"upstreams: {a: {scheme: https, members: [{address: x:1}], tls: {ca_file: ca.pem}}}"))
@@ -77,12 +79,12 @@ func TestTooLarge(t *testing.T) {
 	_, loaded := Load("large.yaml")
 	_, parsed := Parse("large.yaml", large)
 	_, named := Load("names.yaml")
-	for name, problems := range map[string]Problems{"file": loaded, "text": parsed, "named file": named} {
-		if len(problems) != 1 || problems[0].Code != codeFileTooLarge || !problems.Failed() {
+	for name, problems := range map[string]strict.Problems{"file": loaded, "text": parsed, "named file": named} {
+		if len(problems) != 1 || problems[0].Code != strict.CodeFileTooLarge || !problems.Failed() {
 			t.Errorf("%s: %v", name, problems)
 		}
 	}
-	if _, problems := Parse("fits.yaml", large[:maxText]); len(problems) > 0 {
+	if _, problems := Parse("fits.yaml", large[:strict.MaxText]); len(problems) > 0 {
 		t.Errorf("a text of the largest size: %v", problems)
 	}
 }

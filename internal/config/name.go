@@ -5,53 +5,35 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
 // Bounds of texts, in bytes.
 const (
 	maxName      = 253
-	maxFreeText  = 255
 	maxRoutePath = 4096
 	maxFilePath  = 4096 // the kernel's PATH_MAX
 )
 
-// freeText takes any text of 1 to 255 printable characters.
-func freeText() form[string] {
-	return form[string]{wants: "a text", bound: "1 to 255 bytes", parse: func(text string) (string, *fault) {
-		if text == "" {
-			return "", &fault{code: codeInvalidText, message: "must not be empty"}
-		}
-		if len(text) > maxFreeText {
-			return "", outOfRange("1", "255 bytes")
-		}
-		if i := strings.IndexFunc(text, isControl); i >= 0 {
-			return "", &fault{code: codeInvalidText, message: "must not hold control characters"}
-		}
-		return text, nil
-	}}
-}
-
-func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r < 0xa0 }
-
 // name takes what pools, tenants, applications and listeners are called.
-func name() form[string] {
-	return form[string]{wants: "a name", bound: "letters, digits, _ . -; 1 to 253 characters", parse: parseName}
+func name() strict.Form[string] {
+	return strict.Form[string]{Wants: "a name", Bound: "letters, digits, _ . -; 1 to 253 characters", Parse: parseName}
 }
 
-func parseName(text string) (string, *fault) {
+func parseName(text string) (string, *strict.Fault) {
 	const rule = "a name is 1 to 253 characters: a letter or a digit, then letters, digits, _, . and -"
 	switch {
 	case text == "":
-		return "", &fault{code: codeInvalidName, message: "must not be empty", hint: rule}
+		return "", &strict.Fault{Code: codeInvalidName, Message: "must not be empty", Hint: rule}
 	case len(text) > maxName:
-		return "", &fault{code: codeInvalidName, message: fmt.Sprintf("must have at most %d characters", maxName), hint: rule}
+		return "", &strict.Fault{Code: codeInvalidName, Message: fmt.Sprintf("must have at most %d characters", maxName), Hint: rule}
 	case !isAlphanumeric(text[0]):
-		return "", &fault{code: codeInvalidName, message: "must begin with a letter or a digit", hint: rule}
+		return "", &strict.Fault{Code: codeInvalidName, Message: "must begin with a letter or a digit", Hint: rule}
 	}
 	for _, r := range text {
 		if r >= 0x80 || !isAlphanumeric(byte(r)) && !strings.ContainsRune("_.-", r) {
-			return "", &fault{code: codeInvalidName, message: fmt.Sprintf("must not hold %q", r), hint: rule}
+			return "", &strict.Fault{Code: codeInvalidName, Message: fmt.Sprintf("must not hold %q", r), Hint: rule}
 		}
 	}
 	return text, nil
@@ -73,28 +55,28 @@ func isToken(s string) bool {
 }
 
 // domain takes "example.com", "*.example.com" and "*", in lower case.
-func domain() form[string] {
-	return form[string]{wants: "a domain", bound: "example.com, *.example.com or *", parse: func(text string) (string, *fault) {
+func domain() strict.Form[string] {
+	return strict.Form[string]{Wants: "a domain", Bound: "example.com, *.example.com or *", Parse: func(text string) (string, *strict.Fault) {
 		if text == "*" {
 			return text, nil
 		}
 		text = lowerASCII(text)
 		if why, hint := notHost(strings.TrimPrefix(text, "*.")); why != "" {
-			return "", &fault{code: codeInvalidDomain, message: why, hint: hint}
+			return "", &strict.Fault{Code: codeInvalidDomain, Message: why, Hint: hint}
 		}
 		return text, nil
 	}}
 }
 
 // hostName takes a host name or an IP address.
-func hostName() form[string] {
-	return form[string]{wants: "a host name or an IP address", parse: func(text string) (string, *fault) {
+func hostName() strict.Form[string] {
+	return strict.Form[string]{Wants: "a host name or an IP address", Parse: func(text string) (string, *strict.Fault) {
 		if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 			return a.Unmap().String(), nil
 		}
 		text = lowerASCII(text)
 		if why, hint := notHost(text); why != "" {
-			return "", &fault{code: codeInvalidHostName, message: why, hint: hint}
+			return "", &strict.Fault{Code: codeInvalidHostName, Message: why, Hint: hint}
 		}
 		return text, nil
 	}}
@@ -133,10 +115,10 @@ func lowerASCII(s string) string {
 }
 
 // routePath takes the path of a request, as it is written there (RFC 3986 section 3.3).
-func routePath() form[string] {
-	return form[string]{wants: "a path", bound: "begins with /, 1 to 4096 bytes", parse: func(text string) (string, *fault) {
-		invalid := func(message, hint string) (string, *fault) {
-			return "", &fault{code: codeInvalidRoutePath, message: message, hint: hint}
+func routePath() strict.Form[string] {
+	return strict.Form[string]{Wants: "a path", Bound: "begins with /, 1 to 4096 bytes", Parse: func(text string) (string, *strict.Fault) {
+		invalid := func(message, hint string) (string, *strict.Fault) {
+			return "", &strict.Fault{Code: codeInvalidRoutePath, Message: message, Hint: hint}
 		}
 		if !strings.HasPrefix(text, "/") {
 			return invalid("must begin with /", "")

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"time"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // Bounds of lists.
@@ -22,110 +24,110 @@ const (
 )
 
 // serverFields are the keys of server.
-func serverFields(s *Server) []field {
-	return []field{
-		{name: "listeners", need: true, kind: list(&s.Listeners, 1, maxListeners, func(l *Listener) kind {
-			return section(listenerFields(l))
-		}), meaning: "The sockets that clients connect to."},
-		{name: "trusted_proxies", otherwise: "none", kind: list(&s.TrustedProxies, 0, maxNetworks, scalarOf(prefix())),
-			meaning: "Peers whose X-Forwarded-* fields are believed."},
-		{name: "max_body", def: "16MiB", kind: scalar(&s.MaxBody, size(0, maxBody)),
-			meaning: "Longest body of a request, above it 413; 0 is no limit. The one of a route or an application wins."},
-		{name: "max_header", def: "32KiB", kind: scalar(&s.MaxHeader, smallSize(1<<10, 1<<20)),
-			meaning: "Longest head of a request, above it 431."},
-		{name: "max_headers", def: "128", kind: scalar(&s.MaxHeaders, whole(1, 1000)),
-			meaning: "Most fields in the head of a request, above it 431."},
-		{name: "max_uri", def: "8KiB", kind: scalar(&s.MaxURI, smallSize(64, 64<<10)),
-			meaning: "Longest target in a request line, above it 414."},
-		{name: "header_timeout", def: "10s", kind: scalar(&s.HeaderTimeout, duration(time.Millisecond, time.Hour)),
-			meaning: "How long the head of a request may take, above it 408."},
-		{name: "body_read_timeout", def: "30s", kind: scalar(&s.BodyReadTimeout, duration(time.Millisecond, day)),
-			meaning: "Longest gap in an upload, above it 408."},
-		{name: "idle_timeout", def: "75s", kind: scalar(&s.IdleTimeout, duration(time.Millisecond, day)),
-			meaning: "How long a connection of a client may wait between requests."},
-		{name: "shutdown_timeout", def: "30s", kind: scalar(&s.ShutdownTimeout, duration(0, time.Hour)),
-			meaning: "How long requests in flight may take when the daemon stops; 0 waits for none."},
-		{name: "upstream_client", kind: section(clientFields(&s.UpstreamClient, true)),
-			meaning: "How members are talked to."},
+func serverFields(s *Server) []strict.Field {
+	return []strict.Field{
+		{Name: "listeners", Need: true, Kind: strict.List(&s.Listeners, 1, maxListeners, func(l *Listener) strict.Kind {
+			return strict.Section(listenerFields(l))
+		}), Meaning: "The sockets that clients connect to."},
+		{Name: "trusted_proxies", Otherwise: "none", Kind: strict.List(&s.TrustedProxies, 0, maxNetworks, strict.ScalarOf(prefix())),
+			Meaning: "Peers whose X-Forwarded-* fields are believed."},
+		{Name: "max_body", Def: "16MiB", Kind: strict.Scalar(&s.MaxBody, strict.Size(0, maxBody)),
+			Meaning: "Longest body of a request, above it 413; 0 is no limit. The one of a route or an application wins."},
+		{Name: "max_header", Def: "32KiB", Kind: strict.Scalar(&s.MaxHeader, strict.SmallSize(1<<10, 1<<20)),
+			Meaning: "Longest head of a request, above it 431."},
+		{Name: "max_headers", Def: "128", Kind: strict.Scalar(&s.MaxHeaders, strict.Whole(1, 1000)),
+			Meaning: "Most fields in the head of a request, above it 431."},
+		{Name: "max_uri", Def: "8KiB", Kind: strict.Scalar(&s.MaxURI, strict.SmallSize(64, 64<<10)),
+			Meaning: "Longest target in a request line, above it 414."},
+		{Name: "header_timeout", Def: "10s", Kind: strict.Scalar(&s.HeaderTimeout, strict.Duration(time.Millisecond, time.Hour)),
+			Meaning: "How long the head of a request may take, above it 408."},
+		{Name: "body_read_timeout", Def: "30s", Kind: strict.Scalar(&s.BodyReadTimeout, strict.Duration(time.Millisecond, day)),
+			Meaning: "Longest gap in an upload, above it 408."},
+		{Name: "idle_timeout", Def: "75s", Kind: strict.Scalar(&s.IdleTimeout, strict.Duration(time.Millisecond, day)),
+			Meaning: "How long a connection of a client may wait between requests."},
+		{Name: "shutdown_timeout", Def: "30s", Kind: strict.Scalar(&s.ShutdownTimeout, strict.Duration(0, time.Hour)),
+			Meaning: "How long requests in flight may take when the daemon stops; 0 waits for none."},
+		{Name: "upstream_client", Kind: strict.Section(clientFields(&s.UpstreamClient, true)),
+			Meaning: "How members are talked to."},
 	}
 }
 
-func listenerFields(l *Listener) []field {
-	return []field{
-		{name: "name", need: true, kind: scalar(&l.Name, name()),
-			meaning: "What logs call it; unique."},
-		{name: "address", need: true, kind: scalar(&l.Address, listenAddress(true)),
-			meaning: "Where it listens; unique. Port 0 takes a free one."},
+func listenerFields(l *Listener) []strict.Field {
+	return []strict.Field{
+		{Name: "name", Need: true, Kind: strict.Scalar(&l.Name, name()),
+			Meaning: "What logs call it; unique."},
+		{Name: "address", Need: true, Kind: strict.Scalar(&l.Address, listenAddress(true)),
+			Meaning: "Where it listens; unique. Port 0 takes a free one."},
 	}
 }
 
 // clientFields are the keys of server.upstream_client, with their defaults, and of a runtime's client,
 // whose defaults are the values of the former.
-func clientFields(c *Client, defaults bool) []field {
-	fields := []field{
-		{name: "connect_timeout", def: "5s", kind: scalar(&c.ConnectTimeout, duration(0, time.Hour)),
-			meaning: "How long resolving, connecting and TLS may take together; 0 is no limit."},
-		{name: "response_timeout", def: "60s", kind: scalar(&c.ResponseTimeout, duration(0, day)),
-			meaning: "How long the head of an answer may take; 0 is no limit."},
-		{name: "body_timeout", def: "5m", kind: scalar(&c.BodyTimeout, duration(0, day)),
-			meaning: "Longest gap in the body of an answer; 0 is no limit."},
-		{name: "idle_timeout", def: "60s", kind: scalar(&c.IdleTimeout, duration(0, day)),
-			meaning: "How long an unused connection is kept; 0 is no limit."},
-		{name: "cert_file", otherwise: "none", kind: namedFile(&c.CertFile),
-			meaning: "Client certificate for https members, PEM; only with key_file."},
-		{name: "key_file", otherwise: "none", kind: namedFile(&c.KeyFile),
-			meaning: "Its key, PEM; only with cert_file."},
+func clientFields(c *Client, defaults bool) []strict.Field {
+	fields := []strict.Field{
+		{Name: "connect_timeout", Def: "5s", Kind: strict.Scalar(&c.ConnectTimeout, strict.Duration(0, time.Hour)),
+			Meaning: "How long resolving, connecting and TLS may take together; 0 is no limit."},
+		{Name: "response_timeout", Def: "60s", Kind: strict.Scalar(&c.ResponseTimeout, strict.Duration(0, day)),
+			Meaning: "How long the head of an answer may take; 0 is no limit."},
+		{Name: "body_timeout", Def: "5m", Kind: strict.Scalar(&c.BodyTimeout, strict.Duration(0, day)),
+			Meaning: "Longest gap in the body of an answer; 0 is no limit."},
+		{Name: "idle_timeout", Def: "60s", Kind: strict.Scalar(&c.IdleTimeout, strict.Duration(0, day)),
+			Meaning: "How long an unused connection is kept; 0 is no limit."},
+		{Name: "cert_file", Otherwise: "none", Kind: namedFile(&c.CertFile),
+			Meaning: "Client certificate for https members, PEM; only with key_file."},
+		{Name: "key_file", Otherwise: "none", Kind: namedFile(&c.KeyFile),
+			Meaning: "Its key, PEM; only with cert_file."},
 	}
 	if !defaults {
 		for i := range fields {
-			fields[i].def = ""
-			fields[i].otherwise = "server.upstream_client"
+			fields[i].Def = ""
+			fields[i].Otherwise = "server.upstream_client"
 		}
 	}
 	return fields
 }
 
 // adminFields are the keys of admin.
-func adminFields(a *Admin) []field {
-	return []field{
-		{name: "socket", kind: section([]field{
-			{name: "path", otherwise: "by user", kind: scalar(&a.Socket.Path, socketPath()),
-				meaning: "The socket file. Without it: /run/scalws/admin.sock for root, else a folder of the user that runs the daemon."},
-			{name: "mode", def: "0660", kind: scalar(&a.Socket.Mode, mode()),
-				meaning: "Permissions of the socket file, octal. Others get none."},
-			{name: "group", otherwise: "the process's", kind: scalar(&a.Socket.Group, freeText()),
-				meaning: "Group that owns the socket file."},
-		}), meaning: "The unix socket of the admin API."},
+func adminFields(a *Admin) []strict.Field {
+	return []strict.Field{
+		{Name: "socket", Kind: strict.Section([]strict.Field{
+			{Name: "path", Otherwise: "by user", Kind: strict.Scalar(&a.Socket.Path, socketPath()),
+				Meaning: "The socket file. Without it: /run/scalws/admin.sock for root, else a folder of the user that runs the daemon."},
+			{Name: "mode", Def: "0660", Kind: strict.Scalar(&a.Socket.Mode, mode()),
+				Meaning: "Permissions of the socket file, octal. Others get none."},
+			{Name: "group", Otherwise: "the process's", Kind: strict.Scalar(&a.Socket.Group, strict.Text()),
+				Meaning: "Group that owns the socket file."},
+		}), Meaning: "The unix socket of the admin API."},
 	}
 }
 
 // metricsFields are the keys of metrics.
-func metricsFields(m *Metrics) []field {
-	return []field{
-		{name: "address", otherwise: "no listener", kind: scalar(&m.Address, listenAddress(false)),
-			meaning: "Where /metrics, /healthz and /readyz are answered."},
+func metricsFields(m *Metrics) []strict.Field {
+	return []strict.Field{
+		{Name: "address", Otherwise: "no listener", Kind: strict.Scalar(&m.Address, listenAddress(false)),
+			Meaning: "Where /metrics, /healthz and /readyz are answered."},
 	}
 }
 
 // accessLogFields are the keys of access_log.
-func accessLogFields(a *AccessLog) []field {
-	return []field{
-		{name: "output", def: "stdout", kind: scalar(&a.Output, filePath("stdout", "stderr", "off")),
-			meaning: "Where the lines go; off writes none."},
-		{name: "format", def: "json", kind: scalar(&a.Format, choice(texts("json", "text")...)),
-			meaning: "How a line looks."},
+func accessLogFields(a *AccessLog) []strict.Field {
+	return []strict.Field{
+		{Name: "output", Def: "stdout", Kind: strict.Scalar(&a.Output, filePath("stdout", "stderr", "off")),
+			Meaning: "Where the lines go; off writes none."},
+		{Name: "format", Def: "json", Kind: strict.Scalar(&a.Format, strict.Choice("json", "text")),
+			Meaning: "How a line looks."},
 	}
 }
 
 // checkServer holds the sections that face clients and operators against each other.
-func (d *decoder) checkServer(c *Config) {
+func (d checker) checkServer(c *Config) {
 	names := make(map[string]string)
 	addresses := make(map[string]string)
 	for i, l := range c.Server.Listeners {
-		at := index("server.listeners", i)
-		d.unique(names, l.Name, join(at, "name"), codeDuplicateName, "")
+		at := strict.Index("server.listeners", i)
+		d.unique(names, l.Name, strict.Join(at, "name"), codeDuplicateName, "")
 		if !strings.HasSuffix(l.Address, ":0") {
-			d.unique(addresses, l.Address, join(at, "address"), codeDuplicateAddress, "")
+			d.unique(addresses, l.Address, strict.Join(at, "address"), codeDuplicateAddress, "")
 		}
 	}
 	if !strings.HasSuffix(c.Metrics.Address, ":0") {
@@ -138,17 +140,17 @@ func (d *decoder) checkServer(c *Config) {
 }
 
 // checkClient reads the client certificate, if one is given at path.
-func (d *decoder) checkClient(path string, c Client) {
-	cert, key := join(path, "cert_file"), join(path, "key_file")
-	if !d.sound(cert, key) {
+func (d checker) checkClient(path string, c Client) {
+	cert, key := strict.Join(path, "cert_file"), strict.Join(path, "key_file")
+	if !d.Sound(cert, key) {
 		return
 	}
 	switch {
-	case d.given(cert) && d.given(key):
+	case d.Given(cert) && d.Given(key):
 		d.checkKeyPair(cert, c.CertFile, key, c.KeyFile)
-	case d.given(cert):
-		d.missing(d.places[path], "key_file", "a certificate needs its key")
-	case d.given(key):
-		d.missing(d.places[path], "cert_file", "a key needs its certificate")
+	case d.Given(cert):
+		d.Missing(d.Place(path), "key_file", "a certificate needs its key")
+	case d.Given(key):
+		d.Missing(d.Place(path), "cert_file", "a key needs its certificate")
 	}
 }

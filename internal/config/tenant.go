@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // Bounds of lists.
@@ -14,83 +16,83 @@ const (
 )
 
 // tenantFields are the keys of a tenant. base is the upstream_client of the server.
-func tenantFields(t *Tenant, base *Client) []field {
-	return []field{
-		{name: "name", need: true, kind: scalar(&t.Name, name()),
-			meaning: "What logs call it; unique."},
-		{name: "applications", otherwise: "none", kind: list(&t.Applications, 0, maxApplications, func(a *Application) kind {
-			return section(applicationFields(a, base))
-		}), meaning: "What the tenant serves."},
+func tenantFields(t *Tenant, base *Client) []strict.Field {
+	return []strict.Field{
+		{Name: "name", Need: true, Kind: strict.Scalar(&t.Name, name()),
+			Meaning: "What logs call it; unique."},
+		{Name: "applications", Otherwise: "none", Kind: strict.List(&t.Applications, 0, maxApplications, func(a *Application) strict.Kind {
+			return strict.Section(applicationFields(a, base))
+		}), Meaning: "What the tenant serves."},
 	}
 }
 
-func applicationFields(a *Application, base *Client) []field {
-	return []field{
-		{name: "name", need: true, kind: scalar(&a.Name, name()),
-			meaning: "What logs call it; unique in its tenant."},
-		{name: "domains", need: true, kind: list(&a.Domains, 1, maxDomains, scalarOf(domain())),
-			meaning: "Hosts that it answers; each belongs to one application. * takes every host that no other does."},
-		{name: "runtime", otherwise: "404 where no route fits", kind: pointer(&a.Runtime, func(r *Runtime) kind {
+func applicationFields(a *Application, base *Client) []strict.Field {
+	return []strict.Field{
+		{Name: "name", Need: true, Kind: strict.Scalar(&a.Name, name()),
+			Meaning: "What logs call it; unique in its tenant."},
+		{Name: "domains", Need: true, Kind: strict.List(&a.Domains, 1, maxDomains, strict.ScalarOf(domain())),
+			Meaning: "Hosts that it answers; each belongs to one application. * takes every host that no other does."},
+		{Name: "runtime", Otherwise: "404 where no route fits", Kind: strict.Pointer(&a.Runtime, func(r *Runtime) strict.Kind {
 			return proxyRuntime(r, base)
-		}), meaning: "What answers a request that no route takes."},
-		{name: "routes", otherwise: "none", kind: list(&a.Routes, 0, maxRoutes, func(r *Route) kind {
-			return section(routeFields(r, base))
-		}), meaning: "Parts of the application that something else answers; the longest path wins."},
-		{name: "max_body", otherwise: "server.max_body", kind: optional(&a.MaxBody, size(0, maxBody)),
-			meaning: "Longest body of a request; 0 is no limit."},
+		}), Meaning: "What answers a request that no route takes."},
+		{Name: "routes", Otherwise: "none", Kind: strict.List(&a.Routes, 0, maxRoutes, func(r *Route) strict.Kind {
+			return strict.Section(routeFields(r, base))
+		}), Meaning: "Parts of the application that something else answers; the longest path wins."},
+		{Name: "max_body", Otherwise: "server.max_body", Kind: strict.Optional(&a.MaxBody, strict.Size(0, maxBody)),
+			Meaning: "Longest body of a request; 0 is no limit."},
 	}
 }
 
-func routeFields(r *Route, base *Client) []field {
-	return []field{
-		{name: "path", need: true, kind: scalar(&r.Path, routePath()),
-			meaning: "Prefix on segment borders: /api takes /api and /api/x, not /apis. Unique in the application."},
-		{name: "runtime", need: true, kind: proxyRuntime(&r.Runtime, base),
-			meaning: "What answers."},
-		{name: "max_body", otherwise: "the application's", kind: optional(&r.MaxBody, size(0, maxBody)),
-			meaning: "Longest body of a request; 0 is no limit."},
+func routeFields(r *Route, base *Client) []strict.Field {
+	return []strict.Field{
+		{Name: "path", Need: true, Kind: strict.Scalar(&r.Path, routePath()),
+			Meaning: "Prefix on segment borders: /api takes /api and /api/x, not /apis. Unique in the application."},
+		{Name: "runtime", Need: true, Kind: proxyRuntime(&r.Runtime, base),
+			Meaning: "What answers."},
+		{Name: "max_body", Otherwise: "the application's", Kind: strict.Optional(&r.MaxBody, strict.Size(0, maxBody)),
+			Meaning: "Longest body of a request; 0 is no limit."},
 	}
 }
 
 // checkTenants holds names, domains and routes against each other, and checks every runtime.
-func (d *decoder) checkTenants(c *Config) {
+func (d checker) checkTenants(c *Config) {
 	pools := newPoolNames(c)
 	names, domains := make(map[string]string), make(map[string]string)
 	for i, t := range c.Tenants {
-		tenant := index("tenants", i)
-		d.unique(names, t.Name, join(tenant, "name"), codeDuplicateName, "")
+		tenant := strict.Index("tenants", i)
+		d.unique(names, t.Name, strict.Join(tenant, "name"), codeDuplicateName, "")
 		inTenant := make(map[string]string)
 		for j := range t.Applications {
-			a, at := &t.Applications[j], index(join(tenant, "applications"), j)
-			d.unique(inTenant, a.Name, join(at, "name"), codeDuplicateName, "names are unique in their tenant")
+			a, at := &t.Applications[j], strict.Index(strict.Join(tenant, "applications"), j)
+			d.unique(inTenant, a.Name, strict.Join(at, "name"), codeDuplicateName, "names are unique in their tenant")
 			for k, name := range a.Domains {
-				d.unique(domains, name, index(join(at, "domains"), k), codeDuplicateDomain, "a domain belongs to one application")
+				d.unique(domains, name, strict.Index(strict.Join(at, "domains"), k), codeDuplicateDomain, "a domain belongs to one application")
 			}
 			d.checkApplication(at, a, pools)
 		}
 	}
 }
 
-func (d *decoder) checkApplication(at string, a *Application, pools poolNames) {
-	runtime, routes := join(at, "runtime"), join(at, "routes")
-	if a.Runtime == nil && len(a.Routes) == 0 && d.sound(at, runtime, routes) {
-		d.add(Error, d.places[at].at(), at, &fault{code: codeNothingToServe,
-			message: "an application needs a runtime or routes", hint: "add runtime: {type: proxy, upstream: {pool: name}}"})
+func (d checker) checkApplication(at string, a *Application, pools poolNames) {
+	runtime, routes := strict.Join(at, "runtime"), strict.Join(at, "routes")
+	if a.Runtime == nil && len(a.Routes) == 0 && d.Sound(at, runtime, routes) {
+		d.FailKey(d.Place(at), &strict.Fault{Code: codeNothingToServe,
+			Message: "an application needs a runtime or routes", Hint: "add runtime: {type: proxy, upstream: {pool: name}}"})
 	}
 	if a.Runtime != nil {
 		d.checkRuntime(runtime, a.Runtime, pools)
 	}
 	paths := make(map[string]string)
 	for i := range a.Routes {
-		route := index(routes, i)
-		d.unique(paths, a.Routes[i].Path, join(route, "path"), codeDuplicateRoute, "")
-		d.checkRuntime(join(route, "runtime"), &a.Routes[i].Runtime, pools)
+		route := strict.Index(routes, i)
+		d.unique(paths, a.Routes[i].Path, strict.Join(route, "path"), codeDuplicateRoute, "")
+		d.checkRuntime(strict.Join(route, "runtime"), &a.Routes[i].Runtime, pools)
 	}
 }
 
 // unique reports a text that another path had first. Texts that are empty or broken are passed over.
-func (d *decoder) unique(seen map[string]string, text, path, code, hint string) {
-	if text == "" || !d.sound(path) {
+func (d checker) unique(seen map[string]string, text, path, code, hint string) {
+	if text == "" || !d.Sound(path) {
 		return
 	}
 	first, ok := seen[text]
@@ -98,8 +100,8 @@ func (d *decoder) unique(seen map[string]string, text, path, code, hint string) 
 		seen[text] = path
 		return
 	}
-	d.failValue(d.places[path], &fault{code: code, hint: hint, message: fmt.Sprintf("%s is taken by %s on line %d",
-		shorten(text), first, d.places[first].node.Line)})
+	d.FailValue(d.Place(path), &strict.Fault{Code: code, Hint: hint, Message: fmt.Sprintf("%s is taken by %s on line %d",
+		strict.Shorten(text), first, d.Place(first).Node.Line)})
 }
 
 // poolNames are the pools that runtimes can name.
@@ -118,14 +120,14 @@ func newPoolNames(c *Config) poolNames {
 }
 
 // checkPool reports a pool that does not exist.
-func (d *decoder) checkPool(path, name string, pools poolNames) {
-	if !d.given(path) || !d.sound("upstreams", path) || pools.known[name] {
+func (d checker) checkPool(path, name string, pools poolNames) {
+	if !d.Given(path) || !d.Sound("upstreams", path) || pools.known[name] {
 		return
 	}
-	hint, _ := hintFor(name, pools.all, "pools")
+	hint, _ := strict.Suggest(name, pools.all, "pools")
 	if strings.TrimSpace(hint) == "" {
 		hint = "define it in upstreams"
 	}
-	d.failValue(d.places[path], &fault{code: codeUnknownPool,
-		message: fmt.Sprintf("there is no pool %q", shorten(name)), hint: hint})
+	d.FailValue(d.Place(path), &strict.Fault{Code: codeUnknownPool,
+		Message: fmt.Sprintf("there is no pool %q", strict.Shorten(name)), Hint: hint})
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
@@ -142,7 +143,7 @@ func TestEveryKey(t *testing.T) {
 
 // TestRuntimeKeysAreTheSame holds that a route's runtime and an application's take the same keys.
 func TestRuntimeKeysAreTheSame(t *testing.T) {
-	inside := func(prefix string) (keys []Key) {
+	inside := func(prefix string) (keys []strict.Key) {
 		for _, k := range Keys() {
 			if rest, ok := strings.CutPrefix(k.Path, prefix); ok {
 				k.Path = rest

@@ -9,7 +9,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
-	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // diagnosticsSchema names the document of "config validate -o json".
@@ -20,7 +20,7 @@ type diagnostics struct {
 	Schema string `json:"schema"`
 	// Valid is false if any file has an error, or a warning where warnings count as errors.
 	Valid    bool             `json:"valid"`
-	Problems []config.Problem `json:"problems"`
+	Problems []strict.Problem `json:"problems"`
 }
 
 // How much of a long source line is shown to the left and to the right of a problem, in characters.
@@ -30,7 +30,7 @@ const (
 )
 
 // writeProblems prints each problem with the line that it is about and a caret below its column.
-func writeProblems(w io.Writer, problems []config.Problem, sources sourceLines) error {
+func writeProblems(w io.Writer, problems []strict.Problem, sources sourceLines) error {
 	for _, p := range problems {
 		if _, err := fmt.Fprintln(w, printable(heading(p))); err != nil {
 			return err
@@ -47,7 +47,7 @@ func writeProblems(w io.Writer, problems []config.Problem, sources sourceLines) 
 }
 
 // heading is a problem in one line, in the form that editors jump to. The hint has a line of its own.
-func heading(p config.Problem) string {
+func heading(p strict.Problem) string {
 	p.Hint = ""
 	return p.String()
 }
@@ -69,10 +69,10 @@ func excerpt(line string, column int) (text, caret string) {
 }
 
 // summary counts what was found, for people.
-func summary(files, invalid int, problems []config.Problem) string {
+func summary(files, invalid int, problems []strict.Problem) string {
 	var errors, warnings int
 	for _, p := range problems {
-		if p.Severity == config.Error {
+		if p.Severity == strict.Error {
 			errors++
 		} else {
 			warnings++

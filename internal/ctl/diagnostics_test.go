@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/internal/strict"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -42,12 +42,12 @@ func TestWriteProblems(t *testing.T) {
 	sources := sourceLines{}
 	sources.keep("f.yaml", []byte("\ufeffone: 1\ntwo: 2"))
 	var out bytes.Buffer
-	err := writeProblems(&out, []config.Problem{
-		{Code: "unreadable", Severity: config.Error, File: "gone.yaml", Message: "no such file"},
-		{Code: "range", Severity: config.Error, File: "f.yaml", Line: 1, Column: 6, Path: "one", Message: "too small", Hint: "2 or more"},
-		{Code: "odd", Severity: config.Warning, File: "f.yaml", Line: 2, Column: 1, Message: "odd"},
-		{Code: "late", Severity: config.Error, File: "f.yaml", Line: 9, Column: 1, Message: "no such line"},
-		{Code: "odd", Severity: config.Warning, File: "\x1b.yaml", Message: "odd\x1b"},
+	err := writeProblems(&out, []strict.Problem{
+		{Code: "unreadable", Severity: strict.Error, File: "gone.yaml", Message: "no such file"},
+		{Code: "range", Severity: strict.Error, File: "f.yaml", Line: 1, Column: 6, Path: "one", Message: "too small", Hint: "2 or more"},
+		{Code: "odd", Severity: strict.Warning, File: "f.yaml", Line: 2, Column: 1, Message: "odd"},
+		{Code: "late", Severity: strict.Error, File: "f.yaml", Line: 9, Column: 1, Message: "no such line"},
+		{Code: "odd", Severity: strict.Warning, File: "\x1b.yaml", Message: "odd\x1b"},
 	}, sources)
 	if err != nil {
 		t.Fatal(err)
@@ -69,16 +69,16 @@ f.yaml:9:1: error: no such line [late]
 }
 
 func TestSummary(t *testing.T) {
-	e, w := config.Problem{Severity: config.Error}, config.Problem{Severity: config.Warning}
+	e, w := strict.Problem{Severity: strict.Error}, strict.Problem{Severity: strict.Warning}
 	for want, test := range map[string]struct {
 		files, invalid int
-		problems       []config.Problem
+		problems       []strict.Problem
 	}{
 		"valid":              {1, 0, nil},
-		"valid, 1 warning":   {1, 0, []config.Problem{w}},
-		"invalid, 1 error":   {1, 1, []config.Problem{e}},
+		"valid, 1 warning":   {1, 0, []strict.Problem{w}},
+		"invalid, 1 error":   {1, 1, []strict.Problem{e}},
 		"3 files, all valid": {3, 0, nil},
-		"3 files, 2 invalid, 2 errors, 2 warnings": {3, 2, []config.Problem{e, w, e, w}},
+		"3 files, 2 invalid, 2 errors, 2 warnings": {3, 2, []strict.Problem{e, w, e, w}},
 	} {
 		if got := summary(test.files, test.invalid, test.problems); got != want {
 			t.Errorf("%q, want %q", got, want)

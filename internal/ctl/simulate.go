@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/scalws/scalws/internal/config"
 	"github.com/scalws/scalws/internal/sim"
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // maxScenario bounds what is read of a scenario in bytes: far more than a scenario may have, so that
@@ -53,8 +53,11 @@ const saySimulating = time.Second
 func (o *simulateOptions) run(ctx context.Context) error {
 	sources := sourceLines{}
 	scenario, err := o.load(ctx, sources)
-	if problems, ok := errors.AsType[sim.Problems](err); ok {
-		return o.refuse(problems, sources)
+	if problems, ok := errors.AsType[strict.Problems](err); ok {
+		if err := writeProblems(o.Err, problems, sources); err != nil {
+			return err
+		}
+		return &failure{code: ExitInvalid}
 	}
 	if err != nil {
 		return err
@@ -92,19 +95,4 @@ func (o *simulateOptions) load(ctx context.Context, sources sourceLines) (*sim.S
 	}
 	sources.keep(stdinName, text)
 	return sim.Parse(stdinName, text)
-}
-
-// refuse shows what is wrong with a scenario as "config validate" does.
-func (o *simulateOptions) refuse(problems sim.Problems, sources sourceLines) error {
-	shown := make([]config.Problem, 0, len(problems))
-	for _, p := range problems {
-		shown = append(shown, config.Problem{
-			Code: "invalid_scenario", Severity: config.Error, File: p.File, Line: p.Line, Column: p.Column,
-			Path: p.Path, Message: p.Message, Hint: p.Hint,
-		})
-	}
-	if err := writeProblems(o.Err, shown, sources); err != nil {
-		return err
-	}
-	return &failure{code: ExitInvalid}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // stdinName is the file name of a configuration that came from the standard input.
@@ -58,7 +59,7 @@ read. A file named - is the standard input. The exit code is 5 if there is an er
 }
 
 func (o *validateOptions) run(ctx context.Context) error {
-	d := diagnostics{Schema: diagnosticsSchema, Valid: true, Problems: []config.Problem{}}
+	d := diagnostics{Schema: diagnosticsSchema, Valid: true, Problems: []strict.Problem{}}
 	sources := sourceLines{}
 	var invalid int
 	for _, file := range o.files {
@@ -91,7 +92,7 @@ func (o *validateOptions) run(ctx context.Context) error {
 
 // check loads one file, as the daemon would. The lines of a standard input are kept in sources: nobody can
 // read them again.
-func (o *validateOptions) check(ctx context.Context, file string, sources sourceLines) (config.Problems, error) {
+func (o *validateOptions) check(ctx context.Context, file string, sources sourceLines) (strict.Problems, error) {
 	if file != "-" {
 		_, problems := config.Load(file)
 		return problems, nil

@@ -22,7 +22,7 @@ var walls = []wall{
 	{"pkg/lb", nil, "the engine decides and has never heard of HTTP, files or a daemon"},
 	{"pkg/client", []string{"pkg/api"}, "who embeds the client does not get the daemon with it"},
 	{"pkg/server", []string{
-		"pkg/api", "pkg/lb", "internal/config",
+		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
 		internals + "admin", internals + "console", internals + "metrics", internals + "accesslog",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
@@ -37,9 +37,10 @@ var walls = []wall{
 		"the data path; metrics and log come in through a hook that it declares"},
 	{internals + "admin", []string{"pkg/api", "pkg/lb"}, "handlers see the runtime through an interface that they declare"},
 
-	{"internal/config", []string{"pkg/lb"}, "rules for members and names of algorithms live in the engine, once"},
-	{"internal/sim", []string{"pkg/lb"}, "a simulation drives the engine that serves traffic, and nothing else"},
-	{"internal/ctl", []string{"pkg/api", "pkg/client", "internal/config", "internal/sim"},
+	{"internal/strict", nil, "how a text is read does not depend on what it says"},
+	{"internal/config", []string{"pkg/lb", "internal/strict"}, "rules for members and names of algorithms live in the engine, once; reading YAML in one reader"},
+	{"internal/sim", []string{"pkg/lb", "internal/strict"}, "a simulation drives the engine that serves traffic, and reads its scenario as the configuration is read"},
+	{"internal/ctl", []string{"pkg/api", "pkg/client", "internal/config", "internal/sim", "internal/strict"},
 		"a command line is a client: whatever it shows, everybody can get"},
 	{"internal/ctl/gen", []string{"internal/ctl"}, "completions and man pages are rendered from the command tree"},
 	{"internal/servertest", []string{"pkg/api", "pkg/client", "pkg/server", "internal/config"},

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 const manual = "../../docs/simulation.md"
@@ -96,40 +97,31 @@ events: [{at: 0s, member: app-1, does: %s}]
 	return b.String()
 }
 
-// TestManualNamesEveryKey: the keys that the decoder knows, as it lists them itself.
+// TestManualNamesEveryKey: the keys that a scenario is read by, and the codes of what is wrong with one.
+// Members of later lists have the keys of the first, and bounds those of requests.
 func TestManualNamesEveryKey(t *testing.T) {
 	page, err := os.ReadFile(manual)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Parse("s.yaml", []byte(`
-?: 1
-load: {?: 1}
-pool: {?: 1, hash: {?: 1}, passive_health: {?: 1}, retry_budget: {?: 1}, members: [{?: 1}]}
-timeouts: {?: 1}
-events: [{?: 1}]
-expect: [{?: 1, requests: {?: 1}, share: {?: 1}}]
-`))
-	var problems Problems
-	if !errors.As(err, &problems) {
-		t.Fatal(err)
+	keys := strict.Keys("", scenarioFields(new(Scenario)))
+	if len(keys) < 60 {
+		t.Errorf("only %d keys were found", len(keys))
 	}
-	sections := 0
-	for _, p := range problems {
-		list, ok := strings.CutPrefix(p.Hint, "keys here: ")
-		if !ok {
-			continue
+	bounds := regexp.MustCompile(`^expect\[\]\.\w+\.(at_|from|to)`)
+	for _, k := range keys {
+		path := strings.Replace(k.Path, "events[].members[].", "pool.members[].", 1)
+		if !strings.HasPrefix(path, "expect[].share.") {
+			path = bounds.ReplaceAllString(path, "expect[].requests.$1")
 		}
-		sections++
-		path := strings.ReplaceAll(strings.TrimSuffix(p.Path, "?"), "[0]", "[]")
-		for key := range strings.SplitSeq(list, ", ") {
-			if !bytes.Contains(page, []byte("| `"+path+key+"` |")) {
-				t.Errorf("the manual does not have the key %s%s", path, key)
-			}
+		if !bytes.Contains(page, []byte("| `"+path+"` |")) {
+			t.Errorf("the manual does not have the key %s", path)
 		}
 	}
-	if sections != 12 {
-		t.Errorf("keys of %d sections were found, want 12:\n%v", sections, err)
+	for _, code := range []string{codeInvalidMember, codeUnknownMember, codeMisplacedKey, codeInvalidEvent, codeInvalidExpectation, codeScenarioTooLarge} {
+		if !bytes.Contains(page, []byte("`"+code+"`")) {
+			t.Errorf("the manual does not have the code %s", code)
+		}
 	}
 }
 

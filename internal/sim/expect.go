@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 // expectation is one line of expect (docs/simulation.md#expectations).
 type expectation struct {
 	line   int
 	text   string
-	name   *value
 	member string
 	kind   expected
 	by     time.Duration
@@ -35,6 +36,16 @@ const (
 	expectBudgetRefusals   expected = "budget_refusals"
 )
 
+// ofMember is true for what is expected of one member.
+func (e expected) ofMember() bool {
+	switch e {
+	case expectEjectedBy, expectRecoveredBy, expectEjections, expectRequests, expectShare:
+		return true
+	default:
+		return false
+	}
+}
+
 // bound is what a number is held against, and the part of the run in which it is counted.
 type bound struct {
 	atLeast, atMost *float64
@@ -55,91 +66,82 @@ func (b bound) holds(x float64) bool {
 	}
 }
 
-func (d *decoder) expectations(v value, s *Scenario) {
-	d.list(v, maxExpect, func(v value) {
-		e := expectation{line: v.node.Line, text: flow(v.node), bound: bound{to: never}}
-		var kinds []expected
-		is := func(kind expected, read func(value)) field {
-			return field{string(kind), false, func(v value) {
-				kinds = append(kinds, kind)
-				read(v)
-			}}
-		}
-		by := d.duration(&e.by, 0, maxDuration)
-		const many = 1e12
-		count := func(v value) { d.bound(v, &e.bound, many, false) }
-		window := func(v value) { d.bound(v, &e.bound, many, true) }
-		part := func(v value) { d.bound(v, &e.bound, 1, false) }
-		given := d.section(v,
-			field{"member", false, func(v value) { e.name = &v }},
-			is(expectEjectedBy, by), is(expectRecoveredBy, by), is(expectEjections, count), is(expectRequests, window),
-			is(expectShare, func(v value) { d.shareBound(v, &e.bound) }),
-			is(expectClientErrors, window), is(expectClientErrorShare, part),
-			is(expectRetries, count), is(expectAmplification, count), is(expectBudgetRefusals, count),
-		)
-		switch {
-		case given == nil:
-			return
-		case len(kinds) != 1:
-			d.failKey(v, "write each on a line of its own", "must have one expectation, found %d", len(kinds))
-			return
-		}
-		e.kind = kinds[0]
-		ofMember := e.kind == expectEjectedBy || e.kind == expectRecoveredBy || e.kind == expectEjections || e.kind == expectRequests || e.kind == expectShare
-		switch {
-		case ofMember && e.name == nil:
-			d.add(v.at(), join(v.path, "member"), "this key is required", string(e.kind)+" is about a member")
-		case !ofMember && e.name != nil:
-			d.failKey(*e.name, "remove it", "%s is about all members", e.kind)
-		case ofMember:
-			d.name(*e.name, s, &e.member)
-		}
-		s.expect = append(s.expect, e)
-	})
+// expectFields are the keys of an expectation: the member, and one of what can be expected.
+func expectFields(e *expectation) []strict.Field {
+	const many = 1e12
+	part := func(to **float64) strict.Kind { return strict.Optional(to, strict.Fraction(0, 1)) }
+	bounds := func(high float64, more ...strict.Field) strict.Kind {
+		return strict.Section(append([]strict.Field{
+			{Name: "at_least", Kind: strict.Optional(&e.atLeast, strict.Fraction(0, high))},
+			{Name: "at_most", Kind: strict.Optional(&e.atMost, strict.Fraction(0, high))},
+		}, more...))
+	}
+	window := []strict.Field{
+		{Name: "from", Kind: strict.Scalar(&e.from, strict.FineDuration(0, maxDuration))},
+		{Name: "to", Kind: strict.Scalar(&e.to, strict.FineDuration(0, maxDuration))},
+	}
+	by, count, counted := strict.Scalar(&e.by, strict.FineDuration(0, maxDuration)), bounds(many), bounds(many, window...)
+	share := strict.Section(append([]strict.Field{
+		{Name: "of", Need: true, Kind: part(&e.of)},
+		{Name: "within", Need: true, Kind: part(&e.within)},
+	}, window...))
+	return []strict.Field{
+		{Name: "member", Kind: strict.Scalar(&e.member, strict.AnyText("a text", "a member"))},
+		{Name: string(expectEjectedBy), Kind: by},
+		{Name: string(expectRecoveredBy), Kind: by},
+		{Name: string(expectEjections), Kind: count},
+		{Name: string(expectRequests), Kind: counted},
+		{Name: string(expectShare), Kind: share},
+		{Name: string(expectClientErrors), Kind: counted},
+		{Name: string(expectClientErrorShare), Kind: bounds(1)},
+		{Name: string(expectRetries), Kind: count},
+		{Name: string(expectAmplification), Kind: count},
+		{Name: string(expectBudgetRefusals), Kind: count},
+	}
 }
 
-// bound reads {at_least, at_most}, with from and to where the count can be one of a part of the run.
-func (d *decoder) bound(v value, b *bound, high float64, window bool) {
-	fields := []field{
-		{"at_least", false, d.bounded(&b.atLeast, high)},
-		{"at_most", false, d.bounded(&b.atMost, high)},
+func (c *checker) checkExpectation(at string, e *expectation) {
+	v := c.Place(at)
+	e.line, e.text = v.Node.Line, flow(v.Node)
+	var kinds []expected
+	sound := c.Sound(at)
+	for _, f := range expectFields(e) {
+		path := strict.Join(at, f.Name)
+		sound = sound && c.Sound(path)
+		if f.Name != "member" && c.Given(path) {
+			kinds = append(kinds, expected(f.Name))
+		}
 	}
-	if window {
-		fields = append(fields, d.window(b)...)
-	}
-	before := len(d.problems)
-	given := d.section(v, fields...)
-	if len(d.problems) > before {
+	if !sound {
 		return
 	}
-	if b.atLeast == nil && b.atMost == nil {
-		d.failKey(v, "", "needs at_least or at_most")
+	invalid := func(v strict.Value, message, hint string) {
+		c.FailKey(v, &strict.Fault{Code: codeInvalidExpectation, Message: message, Hint: hint})
 	}
-	if b.atLeast != nil && b.atMost != nil && *b.atLeast > *b.atMost {
-		d.failKey(v, "", "at_least is more than at_most")
+	if len(kinds) != 1 {
+		invalid(v, fmt.Sprintf("must have one expectation, found %d", len(kinds)), "write each on a line of its own")
+		return
 	}
-	d.checkWindow(v, given, b)
-}
-
-// shareBound reads {of, within}, and from and to.
-func (d *decoder) shareBound(v value, b *bound) {
-	fields := append([]field{
-		{"of", true, d.bounded(&b.of, 1)},
-		{"within", true, d.bounded(&b.within, 1)},
-	}, d.window(b)...)
-	d.checkWindow(v, d.section(v, fields...), b)
-}
-
-func (d *decoder) window(b *bound) []field {
-	return []field{
-		{"from", false, d.duration(&b.from, 0, maxDuration)},
-		{"to", false, d.duration(&b.to, 0, maxDuration)},
+	e.kind = kinds[0]
+	member, value := strict.Join(at, "member"), strict.Join(at, string(e.kind))
+	switch named := c.Given(member); {
+	case e.kind.ofMember() && !named:
+		c.Missing(v, "member", string(e.kind)+" is about a member")
+	case !e.kind.ofMember() && named:
+		c.misplaced(member, string(e.kind)+" is about all members", "remove it")
+	default:
+		c.resolve(member, &e.member)
 	}
-}
 
-func (d *decoder) checkWindow(v value, given map[string]value, b *bound) {
-	if b.from >= b.to {
-		d.failKey(at(given, "to", v), "", "must be after from")
+	least, most, from, to := strict.Join(value, "at_least"), strict.Join(value, "at_most"), strict.Join(value, "from"), strict.Join(value, "to")
+	switch {
+	case e.kind == expectEjectedBy || e.kind == expectRecoveredBy || !c.Sound(least, most, from, to):
+	case e.kind != expectShare && e.atLeast == nil && e.atMost == nil:
+		invalid(c.Place(value), "needs at_least or at_most", "")
+	case e.atLeast != nil && e.atMost != nil && *e.atLeast > *e.atMost:
+		invalid(c.Place(value), "at_least is more than at_most", "")
+	case e.from >= e.to:
+		invalid(c.Place(to), "must be after from", "")
 	}
 }
 
@@ -147,7 +149,7 @@ func (d *decoder) checkWindow(v value, given map[string]value, b *bound) {
 func flow(n *yaml.Node) string {
 	text, err := yaml.Marshal(inFlow(n))
 	if err != nil {
-		return shorten(n.Value)
+		return strict.Shorten(n.Value)
 	}
 	return strings.Join(strings.Fields(string(text)), " ")
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"time"
 
 	"github.com/scalws/scalws/pkg/lb"
@@ -25,6 +26,18 @@ func maybe(d time.Duration, came bool) *Seconds {
 
 // String is the time to the microsecond: "15.32s".
 func (s Seconds) String() string { return formatDuration(time.Duration(float64(s)*1e9 + 0.5)) }
+
+// formatDuration is a duration to the microsecond, without the zeros of time.Duration: 10m, 15.32s.
+func formatDuration(d time.Duration) string {
+	s := d.Round(time.Microsecond).String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return strings.ReplaceAll(s, "µ", "u")
+}
 
 // Report is what a simulation found (docs/simulation.md#the-report). Absent times never came.
 type Report struct {

@@ -1,19 +1,16 @@
 package sim
 
 import (
-	"cmp"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
 // Bounds of a scenario. Together they keep a run within minutes and a few hundred megabytes.
 const (
-	maxText     = 4 << 20
 	maxDuration = 30 * 24 * time.Hour
 	maxRate     = 1_000_000
 	maxKeys     = 1_000_000
@@ -74,9 +71,7 @@ func listOf(servers []server) []lb.Member {
 
 // step is one entry of the script: a member's behaviour, another list, or another rate.
 type step struct {
-	at time.Duration
-	// name is how the text calls the member, until its address is known.
-	name      *value
+	at        time.Duration
 	member    string
 	behaviour behaviour
 	// replace says that members is the new list, which may be empty.
@@ -87,16 +82,8 @@ type step struct {
 }
 
 // Parse checks a text. The file gives problems and the report their name; it is not read. The error is
-// [Problems].
+// [strict.Problems].
 func Parse(file string, text []byte) (*Scenario, error) {
-	if len(text) > maxText {
-		return nil, Problems{{File: file, Message: fmt.Sprintf("the text is larger than %d MiB", maxText>>20)}}
-	}
-	root, p := document(text)
-	if p != nil {
-		p.File = file
-		return nil, Problems{*p}
-	}
 	s := &Scenario{
 		name: filepath.Base(file),
 		seed: defaultSeed,
@@ -107,17 +94,10 @@ func Parse(file string, text []byte) (*Scenario, error) {
 			response: defaultResponseTimeout,
 		},
 	}
-	d := &decoder{file: file}
-	d.scenario(value{node: root}, s)
-	slices.SortStableFunc(s.script, func(a, b step) int { return cmp.Compare(a.at, b.at) })
-	if len(d.problems) == 0 {
-		s.checkSize(d, root.Line, root.Column)
-	}
-	if len(d.problems) > 0 {
-		slices.SortStableFunc(d.problems, func(a, b Problem) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
-		return nil, d.problems
+	problems := strict.Decode(file, text, strict.Format{Name: "scenario", Least: "the smallest one has schema, duration, load and pool"},
+		scenarioFields(s), func(d *strict.Decoder) { (&checker{Decoder: d, Scenario: s}).check() })
+	if problems.Failed() {
+		return nil, problems
 	}
 	return s, nil
 }
@@ -145,22 +125,6 @@ func (s *Scenario) nameMembers() {
 	}
 	for host, address := range hosts {
 		s.names[host] = address
-	}
-}
-
-// checkSize refuses what would run for too long, or hold too many requests in flight.
-func (s *Scenario) checkSize(d *decoder, line, column int) {
-	requests, flights := s.size()
-	at := Problem{File: d.file, Line: line, Column: column}
-	if requests > maxRequests {
-		at.Hint = "lower the rate or the duration"
-		at.Message = fmt.Sprintf("the scenario has %.0f requests, more than %s", requests, grouped[int](maxRequests))
-		d.problems = append(d.problems, at)
-	}
-	if flights > maxFlights {
-		at.Hint = "lower the rate or timeouts.response"
-		at.Message = fmt.Sprintf("as many as %.0f requests could be in flight at once, more than %s", flights, grouped[int](maxFlights))
-		d.problems = append(d.problems, at)
 	}
 }
 

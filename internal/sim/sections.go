@@ -2,156 +2,113 @@ package sim
 
 import (
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
 // scenarioSchema names the format; a later one gets another number.
 const scenarioSchema = "scalws.scenario/1"
 
-// scenario reads the document. Sections are read before those that refer to them, whatever their order in
-// the text.
-func (d *decoder) scenario(v value, s *Scenario) {
+// scenarioFields are the keys of the document.
+func scenarioFields(s *Scenario) []strict.Field {
 	var schema string
-	var later struct{ events, expect *value }
-	keep := func(to **value) func(value) { return func(v value) { *to = &v } }
-	d.section(v,
-		field{"schema", true, choice(d, &schema, scenarioSchema)},
-		field{"seed", false, d.seed(&s.seed)},
-		field{"duration", true, d.duration(&s.duration, time.Millisecond, maxDuration)},
-		field{"load", true, func(v value) { d.load(v, &s.load) }},
-		field{"pool", true, func(v value) { d.pool(v, s) }},
-		field{"timeouts", false, func(v value) { d.timeouts(v, &s.timeouts) }},
-		field{"events", false, keep(&later.events)},
-		field{"expect", false, keep(&later.expect)},
-	)
-	if s.duration == 0 {
-		s.duration = maxDuration // it has a problem already; times need a bound
+	return []strict.Field{
+		{Name: "schema", Need: true, Kind: strict.Scalar(&schema, strict.Choice(scenarioSchema))},
+		{Name: "seed", Kind: strict.Scalar(&s.seed, seed())},
+		{Name: "duration", Need: true, Kind: strict.Scalar(&s.duration, strict.FineDuration(time.Millisecond, maxDuration))},
+		{Name: "load", Need: true, Kind: strict.Section(loadFields(&s.load))},
+		{Name: "pool", Need: true, Kind: strict.Section(poolFields(s))},
+		{Name: "timeouts", Kind: strict.Section([]strict.Field{
+			{Name: "connect", Kind: strict.Scalar(&s.timeouts.connect, strict.FineDuration(time.Millisecond, maxTimeout))},
+			{Name: "response", Kind: strict.Scalar(&s.timeouts.response, strict.FineDuration(time.Millisecond, maxTimeout))},
+		})},
+		{Name: "events", Kind: strict.List(&s.script, 0, maxScript, func(e *step) strict.Kind {
+			*e = step{behaviour: behaviour{latency: -1, status: lb.Status503, share: 1}}
+			return strict.Section(eventFields(e))
+		})},
+		{Name: "expect", Kind: strict.List(&s.expect, 0, maxExpect, func(e *expectation) strict.Kind {
+			*e = expectation{bound: bound{to: never}}
+			return strict.Section(expectFields(e))
+		})},
 	}
-	if later.events != nil {
-		d.events(*later.events, s)
+}
+
+func loadFields(l *load) []strict.Field {
+	return []strict.Field{
+		{Name: "rate", Need: true, Kind: strict.Scalar(&l.rate, rate())},
+		{Name: "arrival", Kind: strict.Scalar(&l.arrival, strict.Choice(constant, poisson))},
+		{Name: "non_idempotent", Kind: strict.Scalar(&l.nonIdempotent, strict.Fraction(0, 1))},
+		{Name: "not_replayable", Kind: strict.Scalar(&l.notReplayable, strict.Fraction(0, 1))},
+		{Name: "keys", Kind: strict.Scalar(&l.keys, strict.Whole(1, maxKeys))},
 	}
-	s.nameMembers()
-	for i := range s.script {
-		if e := &s.script[i]; e.name != nil {
-			d.name(*e.name, s, &e.member)
+}
+
+// seed takes any whole number of 64 bits.
+func seed() strict.Form[uint64] {
+	f := strict.Whole(0, math.MaxInt)
+	return strict.Form[uint64]{Wants: f.Wants, Bound: "64 bits", Takes: f.Takes, Parse: func(text string) (uint64, *strict.Fault) {
+		small, fault := f.Parse(text)
+		if fault == nil || fault.Code != strict.CodeOutOfRange {
+			return uint64(small), fault
 		}
-	}
-	if later.expect != nil {
-		d.expectations(*later.expect, s)
-	}
-}
-
-func (d *decoder) load(v value, l *load) {
-	d.section(v,
-		field{"rate", true, d.rate(&l.rate)},
-		field{"arrival", false, choice(d, &l.arrival, constant, poisson)},
-		field{"non_idempotent", false, d.number(&l.nonIdempotent, 0, 1)},
-		field{"not_replayable", false, d.number(&l.notReplayable, 0, 1)},
-		field{"keys", false, d.whole(&l.keys, 1, maxKeys)},
-	)
-}
-
-// rate reads requests a second into thousandths of them: times are exact then.
-func (d *decoder) rate(to *int64) func(value) {
-	return func(v value) {
-		x := math.NaN()
-		d.number(&x, 0.001, maxRate)(v)
-		if math.IsNaN(x) {
-			return
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			return 0, strict.OutOfRange("0", strconv.FormatUint(math.MaxUint64, 10))
 		}
-		if *to = int64(math.Round(x * 1000)); math.Abs(x*1000-float64(*to)) > 1e-6 {
-			d.fail(v, "must not have more than three decimals")
+		return n, nil
+	}}
+}
+
+// rate takes requests a second as thousandths of them: times are exact then.
+func rate() strict.Form[int64] {
+	f := strict.Fraction(0.001, maxRate)
+	return strict.Form[int64]{Wants: f.Wants, Bound: f.Bound, Takes: f.Takes, Parse: func(text string) (int64, *strict.Fault) {
+		x, fault := f.Parse(text)
+		if _, part, _ := strings.Cut(text, "."); fault == nil && len(strings.TrimRight(part, "0")) > 3 {
+			fault = &strict.Fault{Code: strict.CodeOutOfRange, Message: "must not have more than three decimals"}
 		}
-	}
+		return int64(math.Round(x * 1000)), fault
+	}}
 }
 
-func (d *decoder) timeouts(v value, t *timeouts) {
-	d.section(v,
-		field{"connect", false, d.duration(&t.connect, time.Millisecond, maxTimeout)},
-		field{"response", false, d.duration(&t.response, time.Millisecond, maxTimeout)},
-	)
-}
-
-// pool reads the keys of a pool that matter to the engine, by the names and with the defaults that they
+// poolFields are the keys of a pool that matter to the engine, by the names and with the defaults that they
 // have in the main configuration.
-func (d *decoder) pool(v value, s *Scenario) {
+func poolFields(s *Scenario) []strict.Field {
 	p := &s.pool
-	var hash *value
-	given := d.section(v,
-		field{"balance", false, choice(d, &p.Balance, lb.RoundRobin, lb.LeastConn, lb.Hash)},
-		field{"hash", false, func(v value) {
-			hash = &v
-			d.section(v,
-				field{"by", true, choice(d, &p.Hash.By, lb.ByCookie, lb.ByHeader, lb.ByClientIP)},
-				field{"name", false, d.text(&p.Hash.Name)},
-			)
-		}},
-		field{"passive_health", false, func(v value) {
-			d.section(v,
-				field{"failures", false, d.whole(&p.Health.Failures, 0, lb.MaxFailures)},
-				field{"cooldown", false, d.duration(&p.Health.Cooldown, lb.MinCooldown, lb.MaxCooldown)},
-				field{"probation_requests", false, d.whole(&p.Health.ProbationRequests, 0, lb.MaxProbationRequests)},
-			)
-		}},
-		field{"retries", false, d.whole(&p.Retries, 0, lb.MaxRetries)},
-		field{"retry_budget", false, func(v value) {
-			p.Budget = &lb.RetryBudget{}
-			d.section(v,
-				field{"ratio", true, d.number(&p.Budget.Ratio, 0, 1)},
-				field{"min_per_second", true, d.whole(&p.Budget.MinPerSecond, 0, lb.MaxMinPerSecond)},
-			)
-		}},
-		field{"members", true, func(v value) { s.members = d.members(v) }},
-	)
-	switch {
-	case p.Balance == lb.Hash && hash == nil:
-		d.failKey(at(given, "balance", v), "add hash: {by: cookie}, or by: header or client_ip", "hash needs hash.by")
-	case p.Balance != lb.Hash && hash != nil:
-		d.failKey(*hash, "add balance: hash, or remove hash", "has no effect without balance: hash")
-	case p.Hash.By == lb.ByHeader && p.Hash.Name == "":
-		d.add(hash.at(), join(hash.path, "name"), "this key is required", "by: header needs the name of the header")
+	return []strict.Field{
+		{Name: "balance", Kind: strict.Scalar(&p.Balance, strict.Choice(lb.RoundRobin, lb.LeastConn, lb.Hash))},
+		{Name: "hash", Kind: strict.Section([]strict.Field{
+			{Name: "by", Need: true, Kind: strict.Scalar(&p.Hash.By, strict.Choice(lb.ByCookie, lb.ByHeader, lb.ByClientIP))},
+			{Name: "name", Kind: strict.Scalar(&p.Hash.Name, strict.Text())},
+		})},
+		{Name: "passive_health", Kind: strict.Section([]strict.Field{
+			{Name: "failures", Kind: strict.Scalar(&p.Health.Failures, strict.Whole(0, lb.MaxFailures))},
+			{Name: "cooldown", Kind: strict.Scalar(&p.Health.Cooldown, strict.FineDuration(lb.MinCooldown, lb.MaxCooldown))},
+			{Name: "probation_requests", Kind: strict.Scalar(&p.Health.ProbationRequests, strict.Whole(0, lb.MaxProbationRequests))},
+		})},
+		{Name: "retries", Kind: strict.Scalar(&p.Retries, strict.Whole(0, lb.MaxRetries))},
+		{Name: "retry_budget", Kind: strict.Pointer(&p.Budget, func(b *lb.RetryBudget) strict.Kind {
+			return strict.Section([]strict.Field{
+				{Name: "ratio", Need: true, Kind: strict.Scalar(&b.Ratio, strict.Fraction(0, 1))},
+				{Name: "min_per_second", Need: true, Kind: strict.Scalar(&b.MinPerSecond, strict.Whole(0, lb.MaxMinPerSecond))},
+			})
+		})},
+		{Name: "members", Need: true, Kind: members(&s.members)},
 	}
 }
 
-// at is the value of a key, or the section without it.
-func at(given map[string]value, name string, section value) value {
-	if v, ok := given[name]; ok {
-		return v
-	}
-	return section
-}
-
-// members reads a list and has the engine check it, as the configuration does.
-func (d *decoder) members(v value) []server {
-	before := len(d.problems)
-	var servers []server
-	var places []map[string]value
-	d.list(v, lb.MaxMembers, func(v value) {
-		m := server{Member: lb.Member{Weight: lb.DefaultWeight}, latency: -1}
-		given := d.section(v,
-			field{"address", true, d.text(&m.Address)},
-			field{"weight", false, d.whole(&m.Weight, lb.MinWeight, lb.MaxWeight)},
-			field{"latency", false, d.duration(&m.latency, 0, maxTimeout)},
-		)
-		servers, places = append(servers, m), append(places, given)
+// members reads a list; the engine checks it (checkMembers).
+func members(to *[]server) strict.Kind {
+	return strict.List(to, 0, lb.MaxMembers, func(m *server) strict.Kind {
+		*m = server{Member: lb.Member{Weight: lb.DefaultWeight}, latency: -1}
+		return strict.Section([]strict.Field{
+			{Name: "address", Need: true, Kind: strict.Scalar(&m.Address, strict.AnyText("an address", "unique in the list"))},
+			{Name: "weight", Kind: strict.Scalar(&m.Weight, strict.Whole(lb.MinWeight, lb.MaxWeight))},
+			{Name: "latency", Kind: strict.Scalar(&m.latency, strict.FineDuration(0, maxTimeout))},
+		})
 	})
-	if len(d.problems) > before {
-		return servers
-	}
-	canonical, problems := lb.CheckMembers(listOf(servers), false)
-	for _, p := range problems {
-		place := v
-		if p.Index >= 0 {
-			place = at(places[p.Index], p.Field, value{path: v.path, node: v.node.Content[p.Index]})
-		}
-		d.fail(place, "%s", p.Message)
-	}
-	if len(problems) == 0 {
-		for i := range servers {
-			servers[i].Member = canonical[i]
-		}
-	}
-	return servers
 }

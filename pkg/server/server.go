@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/accesslog"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
@@ -42,14 +43,14 @@ type Options struct {
 // ConfigError is a configuration that cannot be served.
 type ConfigError struct {
 	// Problems has at least one error, and the warnings.
-	Problems config.Problems
+	Problems strict.Problems
 }
 
 func (e *ConfigError) Error() string {
 	errs := 0
 	first := ""
 	for _, p := range e.Problems {
-		if p.Severity != config.Error {
+		if p.Severity != strict.Error {
 			continue
 		}
 		if errs == 0 {
@@ -146,7 +147,7 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-func load(o Options) (*config.Config, config.Problems) {
+func load(o Options) (*config.Config, strict.Problems) {
 	if o.Text != nil {
 		return config.Parse(o.File, o.Text)
 	}

@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 // a bad one stands. offset is that of the fault. The characters that YAML allows are those of YAML 1.2
 // section 5.1, less the three that YAML 1.1 takes for line breaks and YAML 1.2 does not: two readers
 // would count different lines.
-func checkText(text []byte) (offset int, f *fault) {
+func checkText(text []byte) (offset int, f *Fault) {
 	if bytes.HasPrefix(text, []byte{0xfe, 0xff}) || bytes.HasPrefix(text, []byte{0xff, 0xfe}) {
-		return 0, &fault{code: codeNotUTF8, message: "the text is UTF-16", hint: "save it as UTF-8"}
+		return 0, &Fault{Code: CodeNotUTF8, Message: "the text is UTF-16", Hint: "save it as UTF-8"}
 	}
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
@@ -21,14 +21,14 @@ func checkText(text []byte) (offset int, f *fault) {
 		}
 		switch {
 		case r == utf8.RuneError && size == 1:
-			return i, &fault{code: codeNotUTF8, message: fmt.Sprintf("byte 0x%02x is not UTF-8", text[i]),
-				hint: "save the file as UTF-8"}
+			return i, &Fault{Code: CodeNotUTF8, Message: fmt.Sprintf("byte 0x%02x is not UTF-8", text[i]),
+				Hint: "save the file as UTF-8"}
 		case r < 0x20 && r != '\t' && r != '\n' && r != '\r',
 			r >= 0x7f && r < 0xa0,
 			r == 0x2028, r == 0x2029, r == 0xfffe, r == 0xffff,
 			r == 0xfeff && i > 0:
-			return i, &fault{code: codeInvalidYAML, message: fmt.Sprintf("character U+%04X is not allowed", r),
-				hint: "remove it; in a quoted text it can be written as an escape"}
+			return i, &Fault{Code: CodeInvalidYAML, Message: fmt.Sprintf("character U+%04X is not allowed", r),
+				Hint: "remove it; in a quoted text it can be written as an escape"}
 		}
 		i += size
 	}

@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"bytes"
@@ -9,22 +9,32 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxDepth of values in values. No key lies deeper than 10.
+// maxDepth of values in values. No key of any format lies deeper than 10.
 const maxDepth = 32
+
+// MaxText bounds a text in bytes.
+const MaxText = 4 << 20
+
+// Format is a file format.
+type Format struct {
+	// Name of what is read: "configuration".
+	Name string
+	// Least says what the smallest text has; a hint for empty ones.
+	Least string
+}
 
 // document is the root of the text's only document, or the one problem that keeps it from being read
 // (docs/configuration.md#the-yaml-that-is-read).
 //
 // The text is decoded into nodes, never into values: nodes keep their places, and an alias stays an
 // alias, so that a text whose aliases multiply costs no more than its length.
-func document(file string, text []byte) (*yaml.Node, *Problem) {
-	fail := func(line, column int, f *fault) (*yaml.Node, *Problem) {
-		return nil, &Problem{Code: f.code, Severity: Error, File: file, Line: line, Column: column,
-			Message: f.message, Hint: f.hint}
+func document(text []byte, format Format) (*yaml.Node, *Problem) {
+	fail := func(line, column int, f *Fault) (*yaml.Node, *Problem) {
+		return nil, &Problem{Code: f.Code, Line: line, Column: column, Message: f.Message, Hint: f.Hint}
 	}
-	if len(text) > maxText {
-		return fail(0, 0, &fault{code: codeFileTooLarge,
-			message: "the text is larger than " + formatSize(maxText)})
+	if len(text) > MaxText {
+		return fail(0, 0, &Fault{Code: CodeFileTooLarge,
+			Message: "the text is larger than " + FormatSize(MaxText)})
 	}
 	if offset, f := checkText(text); f != nil {
 		line, column := place(withoutMark(text), max(0, offset-(len(text)-len(withoutMark(text)))))
@@ -35,16 +45,15 @@ func document(file string, text []byte) (*yaml.Node, *Problem) {
 	nodes := yaml.NewDecoder(bytes.NewReader(text))
 	first, err := nextDocument(nodes)
 	if errors.Is(err, io.EOF) || err == nil && isEmpty(first) {
-		return fail(1, 1, &fault{code: codeEmptyFile, message: "there is no configuration in it",
-			hint: "the smallest one has server.listeners"})
+		return fail(1, 1, &Fault{CodeEmptyFile, "there is no " + format.Name + " in it", format.Least})
 	}
 	if err != nil {
 		return fail(syntaxProblem(text, err))
 	}
 	second, err := nextDocument(nodes)
 	if err == nil {
-		return fail(second.Line, second.Column, &fault{code: codeSeveralDocuments,
-			message: "a second document begins here", hint: "a configuration is one document: remove the ---"})
+		return fail(second.Line, second.Column, &Fault{CodeSeveralDocuments,
+			"a second document begins here", "a " + format.Name + " is one document: remove the ---"})
 	}
 	if !errors.Is(err, io.EOF) {
 		return fail(syntaxProblem(text, err))
@@ -57,7 +66,7 @@ func document(file string, text []byte) (*yaml.Node, *Problem) {
 }
 
 // nextDocument is io.EOF behind the last one. The parser reports a text that it cannot read as an error,
-// and one that it did not expect as a panic; a configuration must never end the process, so that both
+// and one that it did not expect as a panic; a text must never end the process, so that both
 // come back as errors.
 func nextDocument(nodes *yaml.Decoder) (n *yaml.Node, err error) {
 	defer func() {
@@ -81,18 +90,18 @@ func isEmpty(doc *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
 }
 
-// refused is the first node that uses what this file format leaves out of YAML.
-func refused(n *yaml.Node, depth int) (*yaml.Node, *fault) {
+// refused is the first node that uses what is left out of YAML.
+func refused(n *yaml.Node, depth int) (*yaml.Node, *Fault) {
 	const plain = "write the value out where it is used"
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return n, &fault{code: codeAnchorOrAlias, message: "aliases are not accepted: *" + n.Value, hint: plain}
+		return n, &Fault{Code: CodeAnchorOrAlias, Message: "aliases are not accepted: *" + n.Value, Hint: plain}
 	case n.Anchor != "":
-		return n, &fault{code: codeAnchorOrAlias, message: "anchors are not accepted: &" + n.Anchor, hint: plain}
+		return n, &Fault{Code: CodeAnchorOrAlias, Message: "anchors are not accepted: &" + n.Anchor, Hint: plain}
 	case n.Tag == "!!merge":
-		return n, &fault{code: codeAnchorOrAlias, message: "merge keys are not accepted: <<", hint: plain}
+		return n, &Fault{Code: CodeAnchorOrAlias, Message: "merge keys are not accepted: <<", Hint: plain}
 	case n.Style&yaml.TaggedStyle != 0:
-		return n, &fault{code: codeTag, message: "tags are not accepted: " + n.Tag, hint: "remove the tag"}
+		return n, &Fault{Code: CodeTag, Message: "tags are not accepted: " + n.Tag, Hint: "remove the tag"}
 	case depth > maxDepth:
 		return n, tooDeep()
 	}
@@ -104,6 +113,6 @@ func refused(n *yaml.Node, depth int) (*yaml.Node, *fault) {
 	return nil, nil
 }
 
-func tooDeep() *fault {
-	return &fault{code: codeNestedTooDeep, message: fmt.Sprintf("values lie more than %d levels deep", maxDepth)}
+func tooDeep() *Fault {
+	return &Fault{Code: CodeNestedTooDeep, Message: fmt.Sprintf("values lie more than %d levels deep", maxDepth)}
 }

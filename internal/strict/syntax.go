@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 // syntaxProblem turns the parser's error into a place and a fault. The parser gives its errors as text
 // only, with a line or without, and its line is where the construct began, one too small for errors of
 // grammar ("did not find expected key"). For those the place where the parser stopped is better.
-func syntaxProblem(text []byte, err error) (line, column int, f *fault) {
+func syntaxProblem(text []byte, err error) (line, column int, f *Fault) {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.Contains(message, "exceeded max depth") {
 		line, column = place(text, stop(text))
@@ -21,8 +21,8 @@ func syntaxProblem(text []byte, err error) (line, column int, f *fault) {
 	}
 	if name, ok := quotedIn(message, "unknown anchor '"); ok {
 		line, column = place(text, max(0, bytes.LastIndex(text[:stop(text)+1], []byte("*"+name))))
-		return line, column, &fault{code: codeAnchorOrAlias, message: "aliases are not accepted: *" + name,
-			hint: "a text that starts with * needs quotes"}
+		return line, column, &Fault{Code: CodeAnchorOrAlias, Message: "aliases are not accepted: *" + name,
+			Hint: "a text that starts with * needs quotes"}
 	}
 
 	line = 1
@@ -77,38 +77,38 @@ func isGrammar(message string) bool {
 }
 
 // atLine puts the fault on the first character of the line that is not a space, and guesses at the slip.
-func atLine(text []byte, line int, message string) (int, int, *fault) {
+func atLine(text []byte, line int, message string) (int, int, *Fault) {
 	content := lineAt(text, line)
 	for len(bytes.TrimSpace(content)) == 0 && line > 1 {
 		line--
 		content = lineAt(text, line)
 	}
 	indent := len(content) - len(bytes.TrimLeft(content, " \t"))
-	f := &fault{code: codeInvalidYAML, message: "not YAML: " + message}
+	f := &Fault{Code: CodeInvalidYAML, Message: "not YAML: " + message}
 	if tab := bytes.IndexByte(content[:indent], '\t'); tab >= 0 {
-		f.message, f.hint = "a tab is used for indentation", "indent with spaces"
+		f.Message, f.Hint = "a tab is used for indentation", "indent with spaces"
 		return line, tab + 1, f
 	}
 	switch {
 	case message == "found character that cannot start any token":
-		f.hint = "a text that starts with @, `, %, |, > or a tab needs quotes"
+		f.Hint = "a text that starts with @, `, %, |, > or a tab needs quotes"
 	case message == "did not find expected alphabetic or numeric character":
-		f.hint = "a text that starts with * or & needs quotes"
+		f.Hint = "a text that starts with * or & needs quotes"
 		if i := bytes.IndexAny(content, "*&"); i >= 0 {
 			return line, 1 + utf8.RuneCount(content[:i]), f
 		}
 	case message == "mapping values are not allowed in this context":
-		f.hint = "check the indentation; a text with a colon followed by a space needs quotes"
+		f.Hint = "check the indentation; a text with a colon followed by a space needs quotes"
 	case message == "found incompatible YAML document":
-		f.hint = "remove the %YAML line: the file is read the same way without it"
+		f.Hint = "remove the %YAML line: the file is read the same way without it"
 	case message == "found unexpected end of stream":
-		f.hint = "a quote is not closed"
+		f.Hint = "a quote is not closed"
 	case strings.HasPrefix(message, "did not find expected ',' or"):
-		f.hint = "a bracket that was opened on this line or before is not closed"
+		f.Hint = "a bracket that was opened on this line or before is not closed"
 	case strings.HasPrefix(message, "did not find expected node content"):
-		f.hint = "a value is missing or has a bracket too many; a text that starts with [ or { needs quotes"
+		f.Hint = "a value is missing or has a bracket too many; a text that starts with [ or { needs quotes"
 	case isGrammar(message):
-		f.hint = "check the indentation of this line and of those before it"
+		f.Hint = "check the indentation of this line and of those before it"
 	}
 	return line, indent + 1, f
 }

@@ -1,4 +1,4 @@
-package config
+package strict
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Problem is one thing that is wrong with a configuration.
+// Problem is one thing that is wrong with a text.
 type Problem struct {
 	// Code is stable and for programs, for example "unknown_key".
 	Code     string   `json:"code"`
@@ -50,7 +50,8 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems are all that is wrong, in the order of the text.
+// Problems are all that is wrong, in the order of the text. A reader whose problems are all errors may
+// return them as its error.
 type Problems []Problem
 
 // Failed is true if there is an error among them.
@@ -61,4 +62,13 @@ func (ps Problems) Failed() bool {
 		}
 	}
 	return false
+}
+
+// Error has a problem a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
 }

@@ -1,12 +1,12 @@
-package config
+package strict
 
 import (
 	"fmt"
 	"strings"
 )
 
-// nearest is the candidate that word is most likely a slip of, or "".
-func nearest(word string, candidates []string) string {
+// Nearest is the candidate that word is most likely a slip of, or "".
+func Nearest(word string, candidates []string) string {
 	const longest = 64
 	if len(word) > longest {
 		return ""
@@ -23,9 +23,9 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// hintFor suggests the nearest candidate, or lists them if they are few.
-func hintFor(word string, candidates []string, what string) (hint, near string) {
-	if near := nearest(word, candidates); near != "" {
+// Suggest names the nearest candidate, or lists them if they are few.
+func Suggest(word string, candidates []string, what string) (hint, near string) {
+	if near := Nearest(word, candidates); near != "" {
 		return fmt.Sprintf("did you mean %s?", near), near
 	}
 	const few = 12
