@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scalws/scalws/internal/servertest"
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/client"
 	"github.com/scalws/scalws/pkg/server"
@@ -104,12 +105,7 @@ func startDaemon(t *testing.T, socket string, args ...string) (*exec.Cmd, string
 
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "scalwsd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "admin.sock")
+	return filepath.Join(servertest.SocketDir(t), "admin.sock")
 }
 
 // The demo does what the README promises: members in turn, traffic moved by a set, nothing left behind.

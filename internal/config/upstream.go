@@ -200,17 +200,7 @@ func (d checker) checkMembers(at string, u *Upstream) {
 	https := u.HTTPS && d.Sound(strict.Join(at, "scheme"))
 	canonical, problems := lb.CheckMembers(u.Members, https)
 	for _, p := range problems {
-		entry := list
-		if p.Index >= 0 {
-			entry = strict.Index(list, p.Index)
-		}
-		path := entry
-		if p.Field != "" {
-			path = strict.Join(entry, p.Field)
-		}
-		if d.Sound(entry, path) {
-			d.FailValue(d.NearestPlace(path, entry), &strict.Fault{Code: codeInvalidMember, Message: p.Message})
-		}
+		d.FailEntry(list, p.Index, p.Field, &strict.Fault{Code: codeInvalidMember, Message: p.Message})
 	}
 	if len(problems) == 0 {
 		u.Members = canonical

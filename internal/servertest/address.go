@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"testing"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,8 +61,19 @@ func boundSocket() (int, error) {
 	return fd, nil
 }
 
-// reservePath makes a short path for a socket: the kernel allows about a hundred bytes, the temporary
-// folder of a test with a long name can be longer.
+// SocketDir is a folder for sockets that lives as long as the test. Its path is short: the kernel allows a socket
+// about a hundred bytes, and the temporary folder of a test with a long name can be longer.
+func SocketDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "scalws")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// reservePath makes a short path for the socket of a member, see SocketDir.
 func reservePath() (address, error) {
 	dir, err := os.MkdirTemp("", "member")
 	if err != nil {

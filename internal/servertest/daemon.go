@@ -53,13 +53,10 @@ type Daemon struct {
 // Start runs a daemon.
 func Start(t testing.TB, s Setup) *Daemon {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "scalws") // a test's own folder may be too long for a socket's path
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := SocketDir(t)
 	d := &Daemon{t: t, logFile: filepath.Join(dir, "access.log"), done: make(chan struct{})}
 	log := slog.New(slog.NewTextHandler(&d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	var err error
 	d.server, err = server.New(server.Options{
 		File: "test.yaml", Text: []byte(s.text(d.logFile)), AdminSocket: filepath.Join(dir, "admin.sock"),
 		Log: log, Version: "test",

@@ -62,17 +62,7 @@ func (c *checker) checkMembers(list string, servers []server) {
 	}
 	canonical, problems := lb.CheckMembers(listOf(servers), false)
 	for _, p := range problems {
-		entry := list
-		if p.Index >= 0 {
-			entry = strict.Index(list, p.Index)
-		}
-		path := entry
-		if p.Field != "" {
-			path = strict.Join(entry, p.Field)
-		}
-		if c.Sound(entry, path) {
-			c.FailValue(c.NearestPlace(path, entry), &strict.Fault{Code: codeInvalidMember, Message: p.Message})
-		}
+		c.FailEntry(list, p.Index, p.Field, &strict.Fault{Code: codeInvalidMember, Message: p.Message})
 	}
 	if len(problems) > 0 {
 		c.unsure = true

@@ -134,14 +134,26 @@ func (d *Decoder) Given(path string) bool {
 // Place is the value at a path that was given. The path of the document is empty.
 func (d *Decoder) Place(path string) Value { return d.places[path] }
 
-// NearestPlace is the value at the first of the paths that was given, under the name of the first.
-func (d *Decoder) NearestPlace(paths ...string) Value {
-	for _, path := range paths {
-		if v, ok := d.places[path]; ok {
-			return v.As(paths[0])
-		}
+// FailEntry reports an error that a check of a whole list has found: in the entry at index, below 0 in the list
+// itself, and there in a field, empty for the entry as a whole. It is shown at the field, or at the entry that
+// does not have it, and passed over where one of them is broken.
+func (d *Decoder) FailEntry(list string, index int, field string, f *Fault) {
+	entry := list
+	if index >= 0 {
+		entry = Index(list, index)
 	}
-	return Value{Path: paths[0]}
+	path := entry
+	if field != "" {
+		path = Join(entry, field)
+	}
+	if !d.Sound(entry, path) {
+		return
+	}
+	at, given := d.places[path]
+	if !given {
+		at = d.places[entry]
+	}
+	d.FailValue(at.As(path), f)
 }
 
 // Sound is true if none of the paths is broken. A path that was not given is sound.

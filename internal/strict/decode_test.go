@@ -120,13 +120,16 @@ func TestChecks(t *testing.T) {
 			t.Error("name and barn are in the wrong order")
 		}
 		d.WarnKey(d.Place("barn"), &Fault{"small", "is small", ""})
-		d.FailValue(d.NearestPlace("barn.doors.colour", "barn.roof", "barn.doors"), &Fault{"grey", "is grey", ""})
+		d.FailEntry("fields", -1, "", &Fault{"few", "are few", ""})
+		d.FailEntry("fields", 0, "roof", &Fault{"flat", "is flat", ""})   // not given: shown at the entry
+		d.FailEntry("fields", 0, "doors", &Fault{"shut", "are shut", ""}) // broken already: passed over
 		d.Missing(d.Place("barn"), "api.key", "")
 	})
 	want := `f.yaml:2:1: error: opne: unknown key (did you mean open?) [unknown_key]
 f.yaml:3:1: warning: barn: is small [small]
 f.yaml:3:1: error: barn."api.key": this key is required [missing_key]
-f.yaml:4:10: error: barn.doors.colour: is grey [grey]
+f.yaml:5:9: error: fields: are few [few]
+f.yaml:5:10: error: fields[0].roof: is flat [flat]
 f.yaml:5:18: error: fields[0].doors: must be between 1 and 9 [out_of_range]`
 	if diff := cmp.Diff(want, problems.Error()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -135,11 +135,7 @@ func start(t *testing.T, text, socket string) error {
 
 // Each failure at start says what to do, and leaves nothing behind.
 func TestStartErrors(t *testing.T) {
-	dir, err := os.MkdirTemp("", "scalws")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := servertest.SocketDir(t)
 	d := servertest.Start(t, servertest.Setup{})
 	config := func(address string) string {
 		return "server: {listeners: [{name: http, address: \"" + address + "\"}]}\naccess_log: {output: off}\n"
@@ -175,11 +171,7 @@ func TestStartErrors(t *testing.T) {
 
 // A socket file that nobody listens on is replaced; the new one has the configured rights from the start.
 func TestU01AdminSocket(t *testing.T) {
-	dir, err := os.MkdirTemp("", "scalws")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := servertest.SocketDir(t)
 	path := filepath.Join(dir, "admin.sock")
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {

@@ -58,12 +58,7 @@ func TestAdminSocketHasOneOwner(t *testing.T) {
 // socketPath is a place for a socket: the folder of a test may have too long a name.
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "scalws")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "admin.sock")
+	return filepath.Join(servertest.SocketDir(t), "admin.sock")
 }
 
 // A change that is under way when the daemon stops is made and answered.

@@ -16,11 +16,7 @@ import (
 // X03: a client over a unix socket has no address. Nothing is left of a client over TCP whose connection's state
 // is used again for it: connections come in turn, of every kind, and each gets what it would get alone.
 func TestX03UnixListener(t *testing.T) {
-	dir, err := os.MkdirTemp("", "scalws")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	dir := servertest.SocketDir(t)
 	m := named(t, "a", "b")
 	path, logFile := filepath.Join(dir, "http.sock"), filepath.Join(dir, "log")
 	s, err := server.New(server.Options{File: "x.yaml", AdminSocket: filepath.Join(dir, "admin.sock"), Text: fmt.Appendf(nil, `
