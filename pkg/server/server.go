@@ -99,7 +99,7 @@ type Server struct {
 
 type listener struct {
 	name string
-	net.Listener
+	*proxy.Listener
 }
 
 // teardown is a last-in-first-out list of what has to be undone.
@@ -179,7 +179,7 @@ func (s *Server) build() error {
 			}
 		}
 		s.teardown.add(closer(nl))
-		s.listeners = append(s.listeners, listener{l.Name, nl})
+		s.listeners = append(s.listeners, listener{l.Name, proxy.NewListener(nl, proxy.Terms{Name: l.Name})})
 	}
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)
@@ -232,7 +232,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 		}()
 	}
 	for _, l := range s.listeners {
-		serve(func() error { return s.proxy.Serve(l, l.name) })
+		serve(func() error { return s.proxy.Serve(l.Listener) })
 	}
 	admin, metrics := s.adminServer(), s.metricsServer()
 	serve(func() error { return serveHTTP(admin, limit(s.admin, adminConnections)) })
@@ -267,7 +267,7 @@ func (s *Server) drain() error {
 	ctx, cancel := s.unlessKilled(s.config.Server.ShutdownTimeout)
 	defer cancel()
 	for _, l := range s.listeners {
-		if d, ok := l.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		if d, ok := l.Listener.Listener.(interface{ SetDeadline(time.Time) error }); ok {
 			d.SetDeadline(time.Now().Add(backlogTime))
 		}
 	}

@@ -58,7 +58,7 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 }
 
 // mayKeep is true where the client wants the connection kept and the daemon does not drain.
-func (x *exchange) mayKeep() bool { return x.req.KeepAlive && !x.c.srv.draining.Load() }
+func (x *exchange) mayKeep() bool { return x.req.KeepAlive && !x.c.draining() }
 
 // appendConnection says what becomes of the connection, where it is not the version's default (RFC 9112
 // section 9.3).

@@ -23,7 +23,8 @@ type conn struct {
 	srv      *Server
 	nc       net.Conn
 	raw      syscall.RawConn
-	listener string
+	listener *Listener
+	terms    *Terms     // as they were when the connection was accepted
 	peer     netip.Addr // not valid over a unix socket
 
 	in  window // what the client sent; holds a buffer only while there is something in it
@@ -54,7 +55,7 @@ type conn struct {
 const unsent = 128 << 10
 
 // newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
-func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
+func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
 		return nil, fmt.Errorf("serving %T: not a socket", nc)
@@ -70,7 +71,7 @@ func newConn(s *Server, nc net.Conn, listener string) (*conn, error) {
 	if !ok {
 		c = makeConn(s)
 	}
-	c.nc, c.raw, c.listener, c.first, c.aborted = nc, raw, listener, true, false
+	c.nc, c.raw, c.listener, c.terms, c.first, c.aborted = nc, raw, l, l.terms.Load(), true, false
 	c.readBy, c.writeBy, c.peer = time.Time{}, time.Time{}, netip.Addr{}
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
@@ -100,7 +101,7 @@ func (c *conn) serve() {
 		c.srv.buffers.put(c.out)
 		c.out = nil
 		if !keep {
-			if c.x.unread || c.in.r < c.in.w || c.srv.draining.Load() || c.pending() {
+			if c.x.unread || c.in.r < c.in.w || c.draining() || c.pending() {
 				c.linger()
 			}
 			break
@@ -164,7 +165,7 @@ func (c *conn) wait(until time.Time, limit time.Duration) {
 	defer c.mu.Unlock()
 	c.waiting = true
 	switch {
-	case c.srv.draining.Load():
+	case c.draining():
 		c.readBy = c.drainDeadline()
 		c.nc.SetReadDeadline(c.readBy)
 	case due(c.readBy, until, limit/2):
@@ -178,8 +179,11 @@ func (c *conn) waited() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = false
-	return c.srv.draining.Load()
+	return c.draining()
 }
+
+// draining is true when the connection is to end: the daemon stops, or has given up its listener.
+func (c *conn) draining() bool { return c.srv.draining.Load() || c.listener.retired.Load() }
 
 // freshGrace is how long a drain waits for the first request of a connection: its client has just been let
 // in, and unlike one between requests does not expect to be sent away.

@@ -46,10 +46,14 @@ type exchange struct {
 // can carry another one.
 func (x *exchange) run() bool {
 	x.reset()
+	stats := &x.c.listener.stats
+	stats.http1.Add(1)
+	stats.inFlight.Add(1)
 	if x.readHead() {
 		x.serve()
 	}
 	x.finish()
+	stats.inFlight.Add(-1)
 	return x.keep
 }
 
@@ -267,7 +271,7 @@ func (x *exchange) record() *Record {
 	r := &x.c.rec
 	*r = Record{
 		Time:      x.started,
-		Listener:  x.c.listener,
+		Listener:  x.c.terms.Name,
 		ClientIP:  x.client,
 		Method:    x.req.MethodText,
 		Host:      x.req.Host,

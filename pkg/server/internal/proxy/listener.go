@@ -1,12 +1,76 @@
 package proxy
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// Terms are how the connections of a listening socket are served.
+type Terms struct {
+	// Name is the listener's in the log.
+	Name string
+	// TLS is nil for plain HTTP. Its NextProtos say whether HTTP/2 is offered.
+	TLS *tls.Config
+	// H2C also serves HTTP/2 without TLS, to clients that begin with it (RFC 9113 section 3.3).
+	H2C bool
+	// ProxyProtocol expects a PROXY header, version 1 or 2, before anything else, and takes the client's address
+	// from it. Peers that are no trusted proxies are not served.
+	ProxyProtocol bool
+}
+
+// Listener is a listening socket with its terms.
+type Listener struct {
+	net.Listener
+	terms   atomic.Pointer[Terms]
+	retired atomic.Bool
+	stats   listenerStats
+}
+
+// NewListener makes the Listener of a socket; the terms are required.
+func NewListener(l net.Listener, t Terms) *Listener {
+	n := &Listener{Listener: l}
+	n.SetTerms(t)
+	return n
+}
+
+// SetTerms changes the terms of connections that are accepted from now on. The socket and the connections
+// that are there stay as they are.
+func (l *Listener) SetTerms(t Terms) { l.terms.Store(&t) }
+
+// Terms are those of the next connection.
+func (l *Listener) Terms() Terms { return *l.terms.Load() }
+
+// ListenerStats is what a listener has counted.
+type ListenerStats struct {
+	// Accepted connections, and Connections that are open.
+	Accepted    uint64
+	Connections int64
+	// Requests that have begun, by protocol, and InFlight, those that are not finished.
+	HTTP1, HTTP2 uint64
+	InFlight     int64
+}
+
+type listenerStats struct {
+	accepted, http1, http2 atomic.Uint64
+	connections, inFlight  atomic.Int64
+}
+
+// Stats reads the counters.
+func (l *Listener) Stats() ListenerStats {
+	return ListenerStats{
+		Accepted:    l.stats.accepted.Load(),
+		Connections: l.stats.connections.Load(),
+		HTTP1:       l.stats.http1.Load(),
+		HTTP2:       l.stats.http2.Load(),
+		InFlight:    l.stats.inFlight.Load(),
+	}
+}
 
 const (
 	// probeAfter and probeEvery are when a silent connection is probed, in seconds: a tunnel has no other limit.

@@ -65,8 +65,11 @@ func New(c *Config, h Hooks) *Server {
 // spin, short enough to recover at once when descriptors come back.
 const acceptPause = 50 * time.Millisecond
 
-// Serve accepts connections until the listener is closed. The name is the listener's in the log.
-func (s *Server) Serve(l net.Listener, name string) error {
+// Update makes c what requests are served by that begin from now on.
+func (s *Server) Update(c *Config) { s.config.Store(c) }
+
+// Serve accepts connections until the listener is closed.
+func (s *Server) Serve(l *Listener) error {
 	s.accepting.Add(1)
 	defer s.accepting.Done()
 	for {
@@ -83,7 +86,7 @@ func (s *Server) Serve(l net.Listener, name string) error {
 			}
 			continue
 		}
-		c, err := newConn(s, nc, name)
+		c, err := newConn(s, nc, l)
 		if err != nil {
 			nc.Close()
 			continue
@@ -91,6 +94,8 @@ func (s *Server) Serve(l net.Listener, name string) error {
 		s.mu.Lock()
 		s.conns[c] = struct{}{}
 		s.mu.Unlock()
+		l.stats.accepted.Add(1)
+		l.stats.connections.Add(1)
 		go c.serve()
 	}
 }
@@ -116,6 +121,19 @@ func (s *Server) Drain(ctx context.Context) error {
 		case <-gone:
 		case <-ctx.Done():
 			return ctx.Err()
+		}
+	}
+}
+
+// Retire lets the connections of one listener finish, as Drain does for all of them, and does not wait. Tunnels
+// go on. The listener is closed before.
+func (s *Server) Retire(l *Listener) {
+	l.retired.Store(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if c.listener == l {
+			c.wake()
 		}
 	}
 }
@@ -153,6 +171,8 @@ func (s *Server) forget(c *conn) {
 		s.gone = make(chan struct{})
 	}
 	s.mu.Unlock()
+	c.listener.stats.connections.Add(-1)
+	c.listener, c.terms = nil, nil
 	s.ended.Put(c)
 }
 
