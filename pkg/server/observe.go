@@ -65,9 +65,11 @@ func (s *Server) snapshot() metrics.Snapshot {
 	s.resends.mu.Lock()
 	defer s.resends.mu.Unlock()
 	for k, n := range s.resends.counts {
-		snap.Resends = append(snap.Resends, metrics.Resend{
-			Tenant: k.tenant, Application: k.application, Protocol: "h1", Count: n.Load(),
-		})
+		for protocol, label := range [...]string{proxy.HTTP1: "h1", proxy.HTTP2: "h2"} {
+			snap.Resends = append(snap.Resends, metrics.Resend{
+				Tenant: k.tenant, Application: k.application, Protocol: label, Count: n[protocol].Load(),
+			})
+		}
 	}
 	return snap
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/scalws/scalws/internal/config"
@@ -158,20 +157,20 @@ func (ps *pools) close() {
 // resends counts requests sent again on a fresh connection, by tenant and application.
 type resends struct {
 	mu     sync.Mutex
-	counts map[resendKey]*atomic.Uint64
+	counts map[resendKey]*proxy.Resends
 }
 
 type resendKey struct{ tenant, application string }
 
-func (r *resends) of(tenant, application string) *atomic.Uint64 {
+func (r *resends) of(tenant, application string) *proxy.Resends {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := resendKey{tenant, application}
 	if r.counts == nil {
-		r.counts = map[resendKey]*atomic.Uint64{}
+		r.counts = map[resendKey]*proxy.Resends{}
 	}
 	if r.counts[k] == nil {
-		r.counts[k] = new(atomic.Uint64)
+		r.counts[k] = new(proxy.Resends)
 	}
 	return r.counts[k]
 }

@@ -91,7 +91,7 @@ func (x *exchange) attempt(lease *lb.Lease) result {
 	x.member, x.headAt = lease.Address(), -1
 	r, stale := x.try(m, lease, true)
 	if stale {
-		x.runtime.Resends.Add(1)
+		x.runtime.Resends[x.protocol()].Add(1)
 		r, _ = x.try(m, lease, false)
 	}
 	if r.outcome.Failed() && r.progress != lb.HeadReceived {
@@ -138,6 +138,8 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 		conn.SetWriteDeadline(time.Time{})
 	}
 	switch {
+	case err != nil && x.c.stream != nil && x.c.gone():
+		return x.clientGone(), false
 	case timedOut(err):
 		x.now = time.Now()
 		return x.slow(), false
@@ -218,6 +220,9 @@ func (x *exchange) fill(limit time.Time, most int) error {
 		}
 		err := w.in.fill(w.conn, most)
 		x.now = time.Now()
+		if err != nil && x.c.stream != nil && x.c.gone() {
+			return errClient // whose end has cut the member's work off
+		}
 		if err == nil || !timedOut(err) {
 			return err
 		}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -20,12 +21,21 @@ var past = time.Unix(1, 0)
 
 // conn is a client connection and the goroutine that serves it.
 type conn struct {
-	srv      *Server
+	srv *Server
+	// nc is what requests come from: the socket, TLS over it, or a stream of HTTP/2, which has no socket.
 	nc       net.Conn
+	sock     net.Conn
 	raw      syscall.RawConn
+	tls      *tls.Conn // nil: plain
+	stream   *stream   // nil: HTTP/1
+	secure   bool      // TLS, over whatever protocol
 	listener *Listener
 	terms    *Terms     // as they were when the connection was accepted
 	peer     netip.Addr // not valid over a unix socket
+
+	early   []byte // what came with a PROXY header or a preface and is for the layer above
+	small   []byte // of a TLS connection, to wait with
+	patient bool   // writes of the TLS layer have the time of ours
 
 	in  window // what the client sent; holds a buffer only while there is something in it
 	out []byte // scratch for heads and small bodies, lent from the pool during a request
@@ -45,6 +55,7 @@ type conn struct {
 	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
 	mu      sync.Mutex
 	waiting bool           // for the next request: a drain may wake it
+	goAway  func()         // ends a connection of HTTP/2 with GOAWAY; nil: none
 	member  *upstream.Conn // in use; nil: none
 	aborted bool
 }
@@ -71,12 +82,23 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 	if !ok {
 		c = makeConn(s)
 	}
-	c.nc, c.raw, c.listener, c.terms, c.first, c.aborted = nc, raw, l, l.terms.Load(), true, false
-	c.readBy, c.writeBy, c.peer = time.Time{}, time.Time{}, netip.Addr{}
+	c.reset(l, l.terms.Load())
+	c.nc, c.sock, c.raw = nc, nc, raw
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
 	}
 	return c, nil
+}
+
+// reset forgets what c was.
+func (c *conn) reset(l *Listener, t *Terms) {
+	c.nc, c.sock, c.raw, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
+	c.listener, c.terms, c.peer = l, t, netip.Addr{}
+	c.early, c.patient, c.first, c.aborted = nil, false, true, false
+	c.readBy, c.writeBy = time.Time{}, time.Time{}
+	if t == nil || t.TLS == nil {
+		c.small = nil
+	}
 }
 
 func makeConn(s *Server) *conn {
@@ -94,7 +116,30 @@ func makeConn(s *Server) *conn {
 
 func (c *conn) serve() {
 	defer c.srv.forget(c) // last: another connection may use c then
-	defer c.nc.Close()
+	defer c.close()
+	switch c.open() {
+	case speaksHTTP1:
+		c.serveHTTP1()
+	case speaksHTTP2:
+		c.serveHTTP2()
+	}
+	c.release()
+}
+
+// close ends the connection, with a word of TLS if there is room for it.
+func (c *conn) close() {
+	if c.tls != nil {
+		c.patient = false
+		c.tls.SetWriteDeadline(time.Now().Add(closeTime))
+		c.tls.CloseWrite()
+	}
+	c.sock.Close()
+}
+
+// closeTime is how long the end of a TLS connection may take to be said.
+const closeTime = 100 * time.Millisecond
+
+func (c *conn) serveHTTP1() {
 	for c.next() {
 		c.out = c.srv.buffers.get()[:0]
 		keep := c.x.run()
@@ -107,7 +152,6 @@ func (c *conn) serve() {
 			break
 		}
 	}
-	c.release()
 }
 
 // next waits for the first bytes of a request. It is false when the connection is to be closed: the
@@ -123,14 +167,13 @@ func (c *conn) next() bool {
 	}
 	for until := after(now, limit); ; {
 		c.wait(until, limit)
-		err := c.raw.Read(c.tryRead)
+		err := c.readFirst()
 		draining := c.waited()
 		switch {
 		case !timedOut(err):
 		case draining:
 			// Woken by the drain. A request that came at the same moment is still answered.
-			c.nc.SetReadDeadline(time.Time{})
-			c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+			c.readNow()
 		case time.Now().Before(until):
 			c.readBy = time.Time{}
 			continue
@@ -139,6 +182,35 @@ func (c *conn) next() bool {
 		return c.in.r < c.in.w
 	}
 }
+
+// readFirst waits for the first bytes of a request, with as little memory as it can.
+func (c *conn) readFirst() error {
+	if c.tls == nil {
+		return c.raw.Read(c.tryRead)
+	}
+	n, err := c.tls.Read(c.small)
+	if n > 0 {
+		c.in = window{buf: c.srv.buffers.get()}
+		c.in.w = copy(c.in.buf, c.small[:n])
+	}
+	return err
+}
+
+// readNow reads what is there, without waiting for more.
+func (c *conn) readNow() {
+	switch {
+	case c.tls == nil:
+		c.sock.SetReadDeadline(time.Time{})
+		c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+	case c.pending():
+		c.sock.SetReadDeadline(time.Now().Add(recordTime))
+		c.readFirst()
+	}
+	c.readBy = time.Time{}
+}
+
+// recordTime is how long the rest of a TLS record may take that has begun to arrive.
+const recordTime = 100 * time.Millisecond
 
 // readOnce reads what is there. While there is nothing it holds no buffer, so that an idle connection
 // costs its goroutine and little else.
@@ -167,10 +239,10 @@ func (c *conn) wait(until time.Time, limit time.Duration) {
 	switch {
 	case c.draining():
 		c.readBy = c.drainDeadline()
-		c.nc.SetReadDeadline(c.readBy)
+		c.sock.SetReadDeadline(c.readBy)
 	case due(c.readBy, until, limit/2):
 		c.readBy = until
-		c.nc.SetReadDeadline(until)
+		c.sock.SetReadDeadline(until)
 	}
 }
 
@@ -200,9 +272,12 @@ func (c *conn) drainDeadline() time.Time {
 func (c *conn) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.waiting {
+	switch {
+	case c.goAway != nil:
+		c.sendAway()
+	case c.waiting:
 		c.readBy = c.drainDeadline()
-		c.nc.SetReadDeadline(c.readBy)
+		c.sock.SetReadDeadline(c.readBy)
 	}
 }
 
@@ -210,8 +285,19 @@ func (c *conn) wake() {
 func (c *conn) abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.sock.Close() // TLS included: nothing is said any more
+	c.cut()
+}
+
+// cutMember cuts the connection to the member.
+func (c *conn) cutMember() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut()
+}
+
+func (c *conn) cut() {
 	c.aborted = true
-	c.nc.Close()
 	if c.member != nil {
 		c.member.Cut()
 	}
@@ -237,6 +323,9 @@ func (c *conn) release() {
 // gone looks whether the client's connection was reset. A client that only closed its direction after a
 // whole request still gets its answer (RFC 9112 section 9.6).
 func (c *conn) gone() bool {
+	if c.stream != nil {
+		return c.stream.gone()
+	}
 	c.hungUp = false
 	return c.raw.Control(c.poll) != nil || c.hungUp
 }
@@ -251,15 +340,38 @@ func (c *conn) pending() bool {
 	return err == nil && n > 0
 }
 
-// write sends to the client. The client may take up to IdleTimeout to make room for some of it.
+// write sends to the client.
 func (c *conn) write(p []byte) error {
+	if c.stream == nil && c.tls == nil {
+		return c.writeSocket(p)
+	}
+	var err error
+	if c.stream != nil {
+		err = c.stream.send(p, c.x.config.IdleTimeout)
+	} else {
+		_, err = c.tls.Write(p)
+	}
+	c.x.now = time.Now() // the client may have taken its time
+	return err
+}
+
+// push sends what a layer below holds back.
+func (c *conn) push() error {
+	if c.stream != nil && c.stream.flush(c.x.config.IdleTimeout) != nil {
+		return errClientWrite
+	}
+	return nil
+}
+
+// writeSocket sends to the client. The client may take up to IdleTimeout to make room for some of it.
+func (c *conn) writeSocket(p []byte) error {
 	limit := c.x.config.IdleTimeout
 	for until := after(c.x.now, limit); ; {
 		if due(c.writeBy, until, limit/2) {
 			c.writeBy = until
-			c.nc.SetWriteDeadline(until)
+			c.sock.SetWriteDeadline(until)
 		}
-		n, err := c.nc.Write(p)
+		n, err := c.sock.Write(p)
 		c.x.now = time.Now() // the client may have taken its time
 		if err == nil || !timedOut(err) {
 			return err
@@ -288,7 +400,7 @@ func (c *conn) linger() {
 	}
 	buf := c.srv.buffers.get()
 	defer c.srv.buffers.put(buf)
-	c.nc.SetReadDeadline(time.Now().Add(lingerTime))
+	c.sock.SetDeadline(time.Now().Add(lingerTime))
 	for n := 0; n < lingerBytes; {
 		m, err := c.nc.Read(buf)
 		if err != nil {

@@ -40,6 +40,7 @@ type exchange struct {
 	began  bool  // something went to the client: no retry from here on
 	keep   bool  // the client's connection can carry another request
 	unread bool  // a part of the request was not read: close gently
+	cutOff bool  // the answer ended in the middle
 }
 
 // run serves one request whose first bytes are in the connection's window. It is true if the connection
@@ -47,7 +48,11 @@ type exchange struct {
 func (x *exchange) run() bool {
 	x.reset()
 	stats := &x.c.listener.stats
-	stats.http1.Add(1)
+	if x.c.stream == nil {
+		stats.http1.Add(1)
+	} else {
+		stats.http2.Add(1)
+	}
 	stats.inFlight.Add(1)
 	if x.readHead() {
 		x.serve()
@@ -63,10 +68,10 @@ func (x *exchange) reset() {
 	x.started = time.Now()
 	x.now = x.started
 	x.req.Reset()
-	x.client, x.secure, x.trusted = c.peer, false, false
+	x.client, x.secure, x.trusted = c.peer, c.secure, false
 	x.idField = nil
 	x.runtime, x.pool, x.member, x.tries, x.headAt = nil, nil, "", 0, -1
-	x.status, x.out, x.began, x.keep, x.unread = 0, 0, false, false, false
+	x.status, x.out, x.began, x.keep, x.unread, x.cutOff = 0, 0, false, false, false, false
 	x.up.reset()
 }
 
@@ -267,6 +272,14 @@ func (x *exchange) header(name string) []byte {
 	return value
 }
 
+// protocol is the client's, as an index of Resends.
+func (x *exchange) protocol() int {
+	if x.c.stream != nil {
+		return HTTP2
+	}
+	return HTTP1
+}
+
 func (x *exchange) record() *Record {
 	r := &x.c.rec
 	*r = Record{
@@ -286,7 +299,10 @@ func (x *exchange) record() *Record {
 		Upstream:  x.headAt,
 		RequestID: x.idField,
 	}
-	if len(x.req.MethodText) > 0 && x.req.Minor == 0 {
+	switch {
+	case x.c.stream != nil:
+		r.Protocol = "HTTP/2.0"
+	case len(x.req.MethodText) > 0 && x.req.Minor == 0:
 		r.Protocol = "HTTP/1.0"
 	}
 	if x.runtime != nil {

@@ -37,6 +37,15 @@ func NewPool(name string, engine *lb.Pool) *Pool {
 	return p
 }
 
+// Resends are counters of requests sent again, for HTTP/1 and HTTP/2.
+type Resends [2]atomic.Uint64
+
+// The indexes of Resends.
+const (
+	HTTP1 = iota
+	HTTP2
+)
+
 // Backend is one entry of a runtime's split: a pool, or a status that is answered here.
 type Backend struct {
 	Pool   *Pool
@@ -61,8 +70,8 @@ type Runtime struct {
 	ConnectTimeout  time.Duration
 	ResponseTimeout time.Duration
 	BodyTimeout     time.Duration
-	// Resends counts requests sent again because a kept-alive connection was stale.
-	Resends *atomic.Uint64
+	// Resends counts requests sent again because a kept-alive connection was stale, by the client's protocol.
+	Resends *Resends
 
 	split *lb.Split
 }

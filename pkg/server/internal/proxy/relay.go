@@ -63,7 +63,8 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 		// The member has done its part. It is free before the client sees the end of the answer, so that
 		// whoever has an answer whole does not find its request in flight.
 		if x.up.carrying {
-			err = x.c.flush() // an early answer does not wait for the end of the upload
+			// An early answer does not wait for the end of the upload.
+			err = errors.Join(x.c.flush(), x.c.push())
 		}
 		x.finishWire()
 		lease.Done(x.now, o)
@@ -74,8 +75,9 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 		x.wire.drop(x)
 		lease.Done(x.now, lb.Neutral())
 	default:
-		x.keep = false
+		x.keep, x.cutOff = false, true
 		x.c.flush()
+		x.c.push()
 		x.wire.drop(x)
 		if x.up.failed() {
 			lease.Done(x.now, lb.Neutral())
@@ -107,7 +109,7 @@ func (x *exchange) frame() http1.Framing {
 	switch {
 	case x.resp.Body == http1.NoBody, x.resp.Body == http1.Length:
 		return x.resp.Body
-	case x.req.Minor == 0:
+	case x.req.Minor == 0, x.c.stream != nil:
 		return http1.UntilClose
 	default:
 		return http1.ChunkedBody
@@ -211,11 +213,9 @@ func (x *exchange) passChunks(framing http1.Framing) error {
 			}
 		}
 		if done {
-			if framing == http1.ChunkedBody {
-				x.c.out = http1.AppendLastChunk(x.c.out, x.chunks.Trailers)
-			}
+			err := x.passTrailers(framing)
 			w.in.use(n)
-			return nil
+			return err
 		}
 		w.in.use(n)
 		if n > 0 {
@@ -225,6 +225,25 @@ func (x *exchange) passChunks(framing http1.Framing) error {
 			return err
 		}
 	}
+}
+
+// passTrailers ends the body, with the trailers that the member has sent, where the client's side has a place for
+// them.
+func (x *exchange) passTrailers(framing http1.Framing) error {
+	if framing == http1.ChunkedBody {
+		x.c.out = http1.AppendLastChunk(x.c.out, x.chunks.Trailers)
+		return nil
+	}
+	if x.c.stream == nil || len(x.chunks.Trailers) == 0 {
+		return nil
+	}
+	if err := x.c.flush(); err != nil {
+		return err
+	}
+	if x.c.stream.sendTrailers(x.chunks.Trailers, x.config.IdleTimeout) != nil {
+		return errClientWrite
+	}
+	return nil
 }
 
 // emitFramed sends a piece of body, as a chunk where the client's side is chunked.
@@ -260,6 +279,9 @@ const chunkRoom = 32
 // back. The end of the stream is errEnd.
 func (x *exchange) more() error {
 	if err := x.c.flush(); err != nil {
+		return err
+	}
+	if err := x.c.push(); err != nil {
 		return err
 	}
 	err := x.fill(after(x.now, x.runtime.BodyTimeout), 2*bufferSize)

@@ -32,6 +32,8 @@ type Config struct {
 	HeaderTimeout   time.Duration
 	BodyReadTimeout time.Duration
 	IdleTimeout     time.Duration
+	// MaxConnections bounds the connections of clients that are served at once; 0 is no bound.
+	MaxConnections int
 }
 
 // Server is the data plane.
@@ -51,11 +53,13 @@ type Server struct {
 	mu    sync.Mutex
 	conns map[*conn]struct{}
 	gone  chan struct{} // closed and replaced when a connection ends
+	room  sync.Cond     // signalled when there may be room for another connection
 }
 
 // New makes a data plane that listens nowhere yet.
 func New(c *Config, h Hooks) *Server {
 	s := &Server{hooks: h, conns: map[*conn]struct{}{}, gone: make(chan struct{})}
+	s.room.L = &s.mu
 	s.stop, s.cut = context.WithCancel(context.Background())
 	s.config.Store(c)
 	return s
@@ -66,7 +70,10 @@ func New(c *Config, h Hooks) *Server {
 const acceptPause = 50 * time.Millisecond
 
 // Update makes c what requests are served by that begin from now on.
-func (s *Server) Update(c *Config) { s.config.Store(c) }
+func (s *Server) Update(c *Config) {
+	s.config.Store(c)
+	s.room.Broadcast() // the bound of connections may have moved
+}
 
 // Serve accepts connections until the listener is closed.
 func (s *Server) Serve(l *Listener) error {
@@ -91,19 +98,33 @@ func (s *Server) Serve(l *Listener) error {
 			nc.Close()
 			continue
 		}
-		s.mu.Lock()
-		s.conns[c] = struct{}{}
-		s.mu.Unlock()
+		s.admit(c)
 		l.stats.accepted.Add(1)
 		l.stats.connections.Add(1)
 		go c.serve()
 	}
 }
 
+// admit waits until there is room for one more connection: others wait in the backlog meanwhile. A drain does
+// not wait.
+func (s *Server) admit(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		most := s.config.Load().MaxConnections
+		if most <= 0 || len(s.conns) < most || c.draining() {
+			break
+		}
+		s.room.Wait()
+	}
+	s.conns[c] = struct{}{}
+}
+
 // Drain lets requests in flight finish: answers say Connection: close, idle connections are closed. The
 // listeners are closed before. It returns when no connection is left, or with ctx's error.
 func (s *Server) Drain(ctx context.Context) error {
 	s.draining.Store(true)
+	s.room.Broadcast()
 	s.accepting.Wait() // a connection that is accepted is a connection that is drained
 	s.mu.Lock()
 	for c := range s.conns {
@@ -129,6 +150,7 @@ func (s *Server) Drain(ctx context.Context) error {
 // go on. The listener is closed before.
 func (s *Server) Retire(l *Listener) {
 	l.retired.Store(true)
+	s.room.Broadcast()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
@@ -141,6 +163,7 @@ func (s *Server) Retire(l *Listener) {
 // Close cuts every connection and waits until their goroutines have ended.
 func (s *Server) Close() {
 	s.draining.Store(true)
+	s.room.Broadcast()
 	s.cut()
 	for {
 		s.mu.Lock()
@@ -166,13 +189,14 @@ func (s *Server) Connections() int {
 func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
+	s.room.Signal()
 	if s.draining.Load() { // otherwise nobody waits
 		close(s.gone)
 		s.gone = make(chan struct{})
 	}
 	s.mu.Unlock()
 	c.listener.stats.connections.Add(-1)
-	c.listener, c.terms = nil, nil
+	c.reset(nil, nil)
 	s.ended.Put(c)
 }
 

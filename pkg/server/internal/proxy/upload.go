@@ -165,6 +165,8 @@ func (u *upload) carry(m *upstream.Conn, sent int) {
 		err = u.carryKept(m, sent)
 	case u.framing == http1.Length:
 		err = u.carryLength(m)
+	case u.x.c.stream != nil:
+		err = u.carryStream(m)
 	default:
 		err = u.carryChunked(m)
 	}
@@ -247,6 +249,38 @@ func (u *upload) carryChunked(m *upstream.Conn) error {
 			}
 		}
 	}
+}
+
+// carryStream carries a body without a length that a stream of HTTP/2 brings, as chunks.
+func (u *upload) carryStream(m *upstream.Conn) error {
+	u.borrow()
+	u.enc = u.x.c.srv.buffers.get()[:0]
+	for ended := false; !ended; {
+		n := 0
+		err := u.wait(func(c *conn) (err error) {
+			n, err = c.nc.Read(u.in.buf)
+			ended = err == io.EOF
+			if n > 0 || ended {
+				return nil
+			}
+			return err
+		})
+		if err == nil {
+			err = u.encode(m, u.in.buf[:n])
+		}
+		if err == nil {
+			err = u.push(m)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if _, _, _, err := u.chunks.Next(u.x.c.stream.trailers()); err != nil {
+		return u.blame(malformed, err)
+	}
+	u.enc = http1.AppendLastChunk(u.enc, u.chunks.Trailers)
+	u.whole.Store(true)
+	return u.push(m)
 }
 
 // encode makes a chunk of data, behind what waits to be sent.

@@ -1,0 +1,173 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/pires/go-proxyproto"
+	"golang.org/x/net/http2"
+)
+
+// protocol is what a connection speaks.
+type protocol uint8
+
+const (
+	speaksNothing protocol = iota // it is not served
+	speaksHTTP1
+	speaksHTTP2
+)
+
+// open does what comes before the first request: the PROXY header, TLS, and the choice of the protocol. All of it
+// has header_timeout.
+func (c *conn) open() protocol {
+	t := c.terms
+	if t.TLS == nil && !t.H2C && !t.ProxyProtocol {
+		return speaksHTTP1
+	}
+	until := time.Now().Add(c.srv.config.Load().HeaderTimeout)
+	c.sock.SetWriteDeadline(until)
+	c.wait(until, 0)
+	defer func() {
+		c.waited()
+		c.sock.SetDeadline(time.Time{})
+		c.readBy, c.writeBy = time.Time{}, time.Time{}
+	}()
+	if t.ProxyProtocol && !c.readProxyHeader() {
+		return speaksNothing
+	}
+	switch {
+	case t.TLS != nil:
+		return c.shakeHands(t.TLS)
+	case t.H2C:
+		return c.readPreface()
+	default:
+		return speaksHTTP1
+	}
+}
+
+// proxyHeaderRoom holds the longest PROXY header that is taken, type-length-value fields included.
+const proxyHeaderRoom = 4 << 10
+
+// readProxyHeader takes the client's address from a PROXY header, version 1 or 2
+// (https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt). It is believed from trusted proxies, and from
+// who may open a unix socket. A LOCAL header, or one of an unknown protocol, leaves the peer's own address.
+func (c *conn) readProxyHeader() bool {
+	if c.peer.IsValid() && !c.srv.config.Load().trusts(c.peer) {
+		return false
+	}
+	r := bufio.NewReaderSize(c.sock, proxyHeaderRoom)
+	h, err := proxyproto.Read(r)
+	if err != nil {
+		return false
+	}
+	if !h.Command.IsLocal() {
+		c.peer = netip.Addr{}
+		if ip, _, ok := h.IPs(); ok {
+			a, _ := netip.AddrFromSlice(ip)
+			c.peer = a.Unmap()
+		}
+	}
+	c.early, _ = r.Peek(r.Buffered())
+	if c.terms.TLS == nil && len(c.early) > 0 {
+		c.in = window{buf: c.srv.buffers.get()}
+		c.in.w = copy(c.in.buf, c.early)
+		c.early = nil
+	}
+	return true
+}
+
+// trusts is true for a peer that is a trusted proxy.
+func (cfg *Config) trusts(a netip.Addr) bool {
+	if !a.IsValid() {
+		return false
+	}
+	for _, p := range cfg.TrustedProxies {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// firstRead is what a TLS connection reads into while it waits for a request: enough for most heads, and little
+// enough for a connection that is idle.
+const firstRead = 1 << 10
+
+func (c *conn) shakeHands(t *tls.Config) protocol {
+	c.tls = tls.Server(&socket{c.sock, c}, t)
+	c.nc, c.secure = c.tls, true
+	if c.tls.Handshake() != nil {
+		return speaksNothing
+	}
+	if c.tls.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
+		return speaksHTTP2
+	}
+	if c.small == nil {
+		c.small = make([]byte, firstRead)
+	}
+	c.patient = true
+	return speaksHTTP1
+}
+
+// readPreface looks whether the client begins with HTTP/2 (RFC 9113 section 3.4).
+func (c *conn) readPreface() protocol {
+	for {
+		here := c.in.bytes()
+		n := min(len(here), len(http2.ClientPreface))
+		switch {
+		case string(here[:n]) != http2.ClientPreface[:n]:
+			return speaksHTTP1
+		case n == len(http2.ClientPreface):
+			c.early = bytes.Clone(here[n:])
+			c.release()
+			c.nc = &socket{c.sock, c}
+			return speaksHTTP2
+		}
+		if c.in.buf == nil {
+			c.in = window{buf: c.srv.buffers.get()}
+		}
+		if c.in.fill(c.sock, bufferSize) != nil {
+			// Too slow, or at its end, in the middle of the preface or before: what is there is read as HTTP/1.1.
+			return speaksHTTP1
+		}
+	}
+}
+
+// socket is a client's socket under TLS or HTTP/2: it begins with the bytes that were read from it already, and
+// gives a patient writer the time that conn.writeSocket does. TLS cannot go on after a deadline that has passed in
+// the middle of a record.
+type socket struct {
+	net.Conn
+	c *conn
+}
+
+func (s *socket) Read(p []byte) (int, error) {
+	if early := s.c.early; len(early) > 0 {
+		n := copy(p, early)
+		s.c.early = early[n:]
+		return n, nil
+	}
+	return s.Conn.Read(p)
+}
+
+func (s *socket) Write(p []byte) (int, error) {
+	if !s.c.patient {
+		return s.Conn.Write(p)
+	}
+	if err := s.c.writeSocket(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// CloseWrite ends our direction.
+func (s *socket) CloseWrite() error {
+	if w, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return nil
+}
