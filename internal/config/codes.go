@@ -4,34 +4,41 @@ import "github.com/scalws/scalws/internal/strict"
 
 // The codes of problems besides those that any text can have. They are stable: scripts compare them.
 const (
-	codeUnreadableFile     = "unreadable_file"
-	codeInvalidName        = "invalid_name"
-	codeInvalidAddress     = "invalid_address"
-	codeInvalidPrefix      = "invalid_prefix"
-	codeInvalidFilePath    = "invalid_file_path"
-	codeInvalidMode        = "invalid_mode"
-	codeOpenSocket         = "open_socket"
-	codeInvalidCookieName  = "invalid_cookie_name"
-	codeInvalidHeaderName  = "invalid_header_name"
-	codeInvalidHostName    = "invalid_host_name"
-	codeInvalidDomain      = "invalid_domain"
-	codeInvalidRoutePath   = "invalid_route_path"
-	codeInvalidMember      = "invalid_member"
-	codeNoMembers          = "no_members"
-	codeDuplicateName      = "duplicate_name"
-	codeDuplicateAddress   = "duplicate_address"
-	codeDuplicateDomain    = "duplicate_domain"
-	codeDuplicateRoute     = "duplicate_route"
-	codeUnknownPool        = "unknown_pool"
-	codeUpstreamBackends   = "upstream_and_backends"
-	codeNoUpstream         = "no_upstream"
-	codeBackendTarget      = "backend_target"
-	codeNoBackendWeight    = "no_backend_weight"
-	codeNothingToServe     = "nothing_to_serve"
-	codeTLSWithoutHTTPS    = "tls_without_https"
-	codeInvalidCertificate = "invalid_certificate"
-	codeInvalidKeyFile     = "invalid_key_file"
-	codeIgnoredKey         = "ignored_key"
+	codeUnreadableFile        = "unreadable_file"
+	codeInvalidName           = "invalid_name"
+	codeInvalidAddress        = "invalid_address"
+	codeInvalidPrefix         = "invalid_prefix"
+	codeInvalidFilePath       = "invalid_file_path"
+	codeInvalidMode           = "invalid_mode"
+	codeOpenSocket            = "open_socket"
+	codeInvalidCookieName     = "invalid_cookie_name"
+	codeInvalidHeaderName     = "invalid_header_name"
+	codeInvalidHostName       = "invalid_host_name"
+	codeInvalidDomain         = "invalid_domain"
+	codeInvalidRoutePath      = "invalid_route_path"
+	codeInvalidMember         = "invalid_member"
+	codeNoMembers             = "no_members"
+	codeDuplicateName         = "duplicate_name"
+	codeDuplicateAddress      = "duplicate_address"
+	codeDuplicateDomain       = "duplicate_domain"
+	codeDuplicateRoute        = "duplicate_route"
+	codeUnknownPool           = "unknown_pool"
+	codeUpstreamBackends      = "upstream_and_backends"
+	codeNoUpstream            = "no_upstream"
+	codeBackendTarget         = "backend_target"
+	codeNoBackendWeight       = "no_backend_weight"
+	codeNothingToServe        = "nothing_to_serve"
+	codeTLSWithoutHTTPS       = "tls_without_https"
+	codeHTTP2WithoutTLS       = "http2_without_tls"
+	codeH2CWithTLS            = "h2c_with_tls"
+	codeReusePortUnix         = "reuse_port_unix"
+	codeNoTrustedProxies      = "no_trusted_proxies"
+	codeTwoFormsOfCertificate = "certificates_and_cert_file"
+	codeInvalidCertificate    = "invalid_certificate"
+	codeCertificateDates      = "certificate_dates"
+	codeDuplicateCertificate  = "duplicate_certificate"
+	codeInvalidKeyFile        = "invalid_key_file"
+	codeIgnoredKey            = "ignored_key"
 )
 
 // Code describes one sort of problem.
@@ -87,7 +94,14 @@ func Codes() []Code {
 		{codeNoBackendWeight, strict.Error, "All backends of a runtime have weight 0."},
 		{codeNothingToServe, strict.Error, "An application has neither a runtime nor routes."},
 		{codeTLSWithoutHTTPS, strict.Error, "TLS settings where no TLS is spoken, or where they belong to the pool."},
+		{codeHTTP2WithoutTLS, strict.Error, "http2 on a listener without tls; without TLS it is h2c."},
+		{codeH2CWithTLS, strict.Error, "h2c on a listener with tls; with TLS it is http2."},
+		{codeReusePortUnix, strict.Error, "reuse_port on a unix socket, which has no port."},
+		{codeNoTrustedProxies, strict.Warning, "A listener takes the PROXY protocol and trusts nobody: it refuses every connection."},
+		{codeTwoFormsOfCertificate, strict.Error, "A listener has both certificates and cert_file."},
 		{codeInvalidCertificate, strict.Error, "A certificate, key or CA file does not hold what it should."},
+		{codeCertificateDates, strict.Warning, "A certificate has expired, or is not valid yet."},
+		{codeDuplicateCertificate, strict.Warning, "Two certificates of a listener have the same name: the first is used."},
 		{codeInvalidKeyFile, strict.Error, "The affinity key is shorter than 16 or longer than 4096 bytes."},
 		{codeIgnoredKey, strict.Warning, "The key has no effect where it stands."},
 	}

@@ -29,14 +29,18 @@ type Config struct {
 type Server struct {
 	// Listeners, at least one, names unique.
 	Listeners []Listener
-	// TrustedProxies are the peers whose X-Forwarded-* is believed. Empty: nobody's.
+	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed. Empty: nobody's.
 	TrustedProxies []netip.Prefix
+	// Forwarded is what tells members about the client.
+	Forwarded Forwarded
 	// MaxBody of a request in bytes; 0 is no limit.
 	MaxBody int64
 	// MaxHeader bounds a request head in bytes, MaxHeaders its fields, MaxURI its target.
 	MaxHeader  int
 	MaxHeaders int
 	MaxURI     int
+	// MaxConnections bounds the connections of clients at once; 0 is what the limit of descriptors allows.
+	MaxConnections int
 	// HeaderTimeout is how long a head may take, BodyReadTimeout the longest gap in an upload,
 	// IdleTimeout the wait between requests.
 	HeaderTimeout   time.Duration
@@ -53,7 +57,52 @@ type Listener struct {
 	Name string
 	// Address is "ip:port", "[ipv6]:port" or "unix:/path".
 	Address string
+	// TLS is nil for plain HTTP.
+	TLS *ListenerTLS
+	// HTTP2 offers HTTP/2 by ALPN; false without TLS.
+	HTTP2 bool
+	// H2C takes HTTP/2 by prior knowledge; false with TLS.
+	H2C bool
+	// ProxyProtocol takes a PROXY header from TrustedProxies and refuses all other connections.
+	ProxyProtocol bool
+	// ReusePort lets several processes listen on Address; false for a unix socket.
+	ReusePort bool
 }
+
+// ListenerTLS is how a listener speaks TLS.
+type ListenerTLS struct {
+	// Certificates, at least one, are chosen by SNI; the first answers where none has the name.
+	Certificates []KeyPair
+	// ClientCAFile makes clients show a certificate of one of its CAs; empty asks for none.
+	ClientCAFile string
+	// MinVersion is the oldest version that is spoken.
+	MinVersion TLSVersion
+}
+
+// KeyPair names the files of a certificate and its key.
+type KeyPair struct {
+	CertFile string
+	KeyFile  string
+}
+
+// TLSVersion is a version of TLS as it stands in the file.
+type TLSVersion string
+
+// The versions of TLS.
+const (
+	TLS12 TLSVersion = "1.2"
+	TLS13 TLSVersion = "1.3"
+)
+
+// Forwarded is a way to tell members about the client.
+type Forwarded string
+
+// The ways: X-Forwarded-*, the Forwarded field of RFC 7239, and both.
+const (
+	ForwardedX       Forwarded = "x"
+	ForwardedRFC7239 Forwarded = "rfc7239"
+	ForwardedBoth    Forwarded = "both"
+)
 
 // Client is how a member or a single upstream is talked to. 0 in a duration is no limit.
 type Client struct {

@@ -68,6 +68,7 @@ func TestManualExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	besideNamedFiles(t)
 	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
 	if len(blocks) == 0 {
 		t.Fatal("the manual has no example")

@@ -7,6 +7,8 @@ import (
 	"encoding/pem"
 	"fmt"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/scalws/scalws/internal/strict"
 )
@@ -84,20 +86,57 @@ func notCertificates(text []byte) string {
 	return ""
 }
 
-// checkKeyPair reads a certificate and its key.
-func (d checker) checkKeyPair(certPath, certFile, keyPath, keyFile string) {
-	cert, certOK := d.content(certPath, certFile)
-	key, keyOK := d.content(keyPath, keyFile)
-	if !certOK || !keyOK {
-		return
+// checkPair reads the certificate and the key that the section at path names, if it names any. The leaf is
+// nil without a good pair.
+func (d checker) checkPair(path string, p KeyPair) (leaf *x509.Certificate) {
+	cert, key := strict.Join(path, "cert_file"), strict.Join(path, "key_file")
+	if !d.Sound(cert, key) {
+		return nil
 	}
-	if _, err := tls.X509KeyPair(cert, key); err != nil {
-		wrong := certPath
+	switch {
+	case d.Given(cert) && d.Given(key):
+		return d.checkKeyPair(cert, key, p)
+	case d.Given(cert):
+		d.Missing(d.Place(path), "key_file", "a certificate needs its key")
+	case d.Given(key):
+		d.Missing(d.Place(path), "cert_file", "a key needs its certificate")
+	}
+	return nil
+}
+
+func (d checker) checkKeyPair(certPath, keyPath string, p KeyPair) *x509.Certificate {
+	cert, certOK := d.content(certPath, p.CertFile)
+	key, keyOK := d.content(keyPath, p.KeyFile)
+	if !certOK || !keyOK {
+		return nil
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		wrong, file := certPath, p.CertFile
 		if notCertificates(cert) == "" {
-			wrong = keyPath // it is no key, or that of another certificate
+			wrong, file = keyPath, p.KeyFile // it is no key, or that of another certificate
 		}
-		d.FailValue(d.Place(wrong), &strict.Fault{Code: codeInvalidCertificate, Message: err.Error(),
-			Hint: "cert_file and key_file are PEM and belong together"})
+		d.FailValue(d.Place(wrong), &strict.Fault{Code: codeInvalidCertificate,
+			Message: file + ": " + strings.TrimPrefix(err.Error(), "tls: "),
+			Hint:    "cert_file and key_file are PEM and belong together"})
+		return nil
+	}
+	d.checkDates(certPath, p.CertFile, pair.Leaf)
+	return pair.Leaf
+}
+
+// checkDates warns of a certificate that the other side will not accept today. It is no error: it may be
+// replaced before it matters, and what was good yesterday must not keep a daemon from starting.
+func (d checker) checkDates(path, file string, leaf *x509.Certificate) {
+	warn := func(what string, when time.Time, hint string) {
+		d.WarnKey(d.Place(path), &strict.Fault{Code: codeCertificateDates,
+			Message: fmt.Sprintf("%s: %s %s", file, what, when.UTC().Format(time.RFC3339)), Hint: hint})
+	}
+	switch {
+	case d.now.After(leaf.NotAfter):
+		warn("the certificate expired on", leaf.NotAfter, "renew it")
+	case d.now.Before(leaf.NotBefore):
+		warn("the certificate is not valid before", leaf.NotBefore, "use it later, or set the clock of this machine")
 	}
 }
 

@@ -76,6 +76,13 @@ func promises(c *Config) (broken []string) {
 	hold(len(c.Server.Listeners) > 0, "no listener")
 	hold(c.Server.MaxHeader > 0 && c.Server.MaxHeaders > 0 && c.Server.MaxURI > 0 && c.Server.MaxBody >= 0, "server bounds: %+v", c.Server)
 	hold(c.Server.HeaderTimeout > 0 && c.Server.BodyReadTimeout > 0 && c.Server.IdleTimeout > 0, "server timeouts: %+v", c.Server)
+	for _, l := range c.Server.Listeners {
+		hold(!l.HTTP2 || l.TLS != nil, "listener %q has http2 without tls", l.Name)
+		hold(!l.H2C || l.TLS == nil, "listener %q has h2c with tls", l.Name)
+		hold(!l.ReusePort || !lb.IsUnix(l.Address), "listener %q shares the port of a unix socket", l.Name)
+		hold(l.TLS == nil || len(l.TLS.Certificates) > 0 && l.TLS.MinVersion != "", "tls of listener %q: %+v", l.Name, l.TLS)
+	}
+	hold(c.Server.Forwarded != "" && c.Server.MaxConnections >= 0, "server: %+v", c.Server)
 	for _, p := range c.Server.TrustedProxies {
 		hold(p.IsValid() && p == p.Masked() && !p.Addr().Is4In6(), "network %v", p)
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
@@ -33,7 +34,7 @@ func Load(path string) (*Config, strict.Problems) {
 func Parse(file string, text []byte) (*Config, strict.Problems) {
 	cfg := &Config{}
 	format := strict.Format{Name: "configuration", Least: "the smallest one has server.listeners"}
-	problems := strict.Decode(file, text, format, rootFields(cfg), func(d *strict.Decoder) { checker{d}.check(cfg) })
+	problems := strict.Decode(file, text, format, rootFields(cfg), func(d *strict.Decoder) { checker{d, time.Now()}.check(cfg) })
 	if problems.Failed() {
 		return nil, problems
 	}
@@ -44,7 +45,11 @@ func Parse(file string, text []byte) (*Config, strict.Problems) {
 }
 
 // checker reports what is wrong with values that were read.
-type checker struct{ *strict.Decoder }
+type checker struct {
+	*strict.Decoder
+	// now is when the dates of certificates are looked at.
+	now time.Time
+}
 
 // check holds values against each other, after all have been read. It passes over values that are
 // broken: what follows from a slip is not a second one.

@@ -13,6 +13,9 @@ const (
 	maxNetworks  = 1000
 )
 
+// maxConnections is the largest bound of connections.
+const maxConnections = 10_000_000
+
 // maxBody is the largest bound of a body in bytes.
 const maxBody = 1 << 40
 
@@ -30,7 +33,9 @@ func serverFields(s *Server) []strict.Field {
 			return strict.Section(listenerFields(l))
 		}), Meaning: "The sockets that clients connect to."},
 		{Name: "trusted_proxies", Otherwise: "none", Kind: strict.List(&s.TrustedProxies, 0, maxNetworks, strict.ScalarOf(prefix())),
-			Meaning: "Peers whose X-Forwarded-* fields are believed."},
+			Meaning: "Peers whose X-Forwarded-* and Forwarded fields are believed."},
+		{Name: "forwarded", Def: string(ForwardedX), Kind: strict.Scalar(&s.Forwarded, strict.Choice(ForwardedX, ForwardedRFC7239, ForwardedBoth)),
+			Meaning: "What tells members about the client: x is X-Forwarded-*, rfc7239 is Forwarded."},
 		{Name: "max_body", Def: "16MiB", Kind: strict.Scalar(&s.MaxBody, strict.Size(0, maxBody)),
 			Meaning: "Longest body of a request, above it 413; 0 is no limit. The one of a route or an application wins."},
 		{Name: "max_header", Def: "32KiB", Kind: strict.Scalar(&s.MaxHeader, strict.SmallSize(1<<10, 1<<20)),
@@ -39,6 +44,8 @@ func serverFields(s *Server) []strict.Field {
 			Meaning: "Most fields in the head of a request, above it 431."},
 		{Name: "max_uri", Def: "8KiB", Kind: strict.Scalar(&s.MaxURI, strict.SmallSize(64, 64<<10)),
 			Meaning: "Longest target in a request line, above it 414."},
+		{Name: "max_connections", Def: "0", Kind: strict.Scalar(&s.MaxConnections, strict.Whole(0, maxConnections)),
+			Meaning: "Most connections of clients at once, more wait to be accepted; 0 is what the limit of descriptors allows."},
 		{Name: "header_timeout", Def: "10s", Kind: strict.Scalar(&s.HeaderTimeout, strict.Duration(time.Millisecond, time.Hour)),
 			Meaning: "How long the head of a request may take, above it 408."},
 		{Name: "body_read_timeout", Def: "30s", Kind: strict.Scalar(&s.BodyReadTimeout, strict.Duration(time.Millisecond, day)),
@@ -49,15 +56,6 @@ func serverFields(s *Server) []strict.Field {
 			Meaning: "How long requests in flight may take when the daemon stops; 0 waits for none."},
 		{Name: "upstream_client", Kind: strict.Section(clientFields(&s.UpstreamClient, true)),
 			Meaning: "How members are talked to."},
-	}
-}
-
-func listenerFields(l *Listener) []strict.Field {
-	return []strict.Field{
-		{Name: "name", Need: true, Kind: strict.Scalar(&l.Name, name()),
-			Meaning: "What logs call it; unique."},
-		{Name: "address", Need: true, Kind: strict.Scalar(&l.Address, listenAddress(true)),
-			Meaning: "Where it listens; unique. Port 0 takes a free one."},
 	}
 }
 
@@ -123,12 +121,14 @@ func accessLogFields(a *AccessLog) []strict.Field {
 func (d checker) checkServer(c *Config) {
 	names := make(map[string]string)
 	addresses := make(map[string]string)
-	for i, l := range c.Server.Listeners {
+	for i := range c.Server.Listeners {
+		l := &c.Server.Listeners[i]
 		at := strict.Index("server.listeners", i)
 		d.unique(names, l.Name, strict.Join(at, "name"), codeDuplicateName, "")
 		if !strings.HasSuffix(l.Address, ":0") {
 			d.unique(addresses, l.Address, strict.Join(at, "address"), codeDuplicateAddress, "")
 		}
+		d.checkListener(at, l, len(c.Server.TrustedProxies))
 	}
 	if !strings.HasSuffix(c.Metrics.Address, ":0") {
 		d.unique(addresses, c.Metrics.Address, "metrics.address", codeDuplicateAddress, "")
@@ -141,16 +141,5 @@ func (d checker) checkServer(c *Config) {
 
 // checkClient reads the client certificate, if one is given at path.
 func (d checker) checkClient(path string, c Client) {
-	cert, key := strict.Join(path, "cert_file"), strict.Join(path, "key_file")
-	if !d.Sound(cert, key) {
-		return
-	}
-	switch {
-	case d.Given(cert) && d.Given(key):
-		d.checkKeyPair(cert, c.CertFile, key, c.KeyFile)
-	case d.Given(cert):
-		d.Missing(d.Place(path), "key_file", "a certificate needs its key")
-	case d.Given(key):
-		d.Missing(d.Place(path), "cert_file", "a key needs its certificate")
-	}
+	d.checkPair(path, KeyPair{c.CertFile, c.KeyFile})
 }

@@ -2,13 +2,7 @@ package config
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"math/big"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -43,8 +37,7 @@ func TestValid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Chdir(t.TempDir())
-			writeNamedFiles(t)
+			besideNamedFiles(t)
 			cfg := accept(t, text)
 			shown, err := json.MarshalIndent(cfg, "", "  ")
 			if err != nil {
@@ -78,6 +71,7 @@ tenants:
 	want := &Config{
 		Server: Server{
 			Listeners: []Listener{{Name: "http", Address: "0.0.0.0:80"}},
+			Forwarded: ForwardedX,
 			MaxBody:   16 << 20, MaxHeader: 32 << 10, MaxHeaders: 128, MaxURI: 8 << 10,
 			HeaderTimeout: 10 * time.Second, BodyReadTimeout: 30 * time.Second,
 			IdleTimeout: 75 * time.Second, ShutdownTimeout: 30 * time.Second,
@@ -210,34 +204,30 @@ func accept(t *testing.T, text []byte) *Config {
 	return cfg
 }
 
-// writeNamedFiles makes the files that the valid configurations name.
-func writeNamedFiles(t *testing.T) {
+// besideNamedFiles changes to a folder that has the files that the valid configurations and the manual name.
+func besideNamedFiles(t *testing.T) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
-	if err := os.MkdirAll("files", 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{
-		"ca.pem":       append([]byte("# two of them\n"), append(certPEM, certPEM...)...),
-		"client.pem":   certPEM,
-		"client.key":   pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}),
-		"affinity.key": bytes.Repeat([]byte{7}, 32),
-	} {
-		if err := os.WriteFile(filepath.Join("files", name), content, 0o600); err != nil {
+	read := func(name string) []byte {
+		content, err := os.ReadFile(filepath.Join("testdata/broken/files", name))
+		if err != nil {
 			t.Fatal(err)
 		}
+		return content
+	}
+	cert, key := read("site.pem"), read("site.key")
+	t.Chdir(t.TempDir())
+	for name, content := range map[string][]byte{
+		"files/ca.pem":       slices.Concat([]byte("# two of them\n"), cert, cert),
+		"files/client.pem":   cert,
+		"files/client.key":   key,
+		"files/affinity.key": bytes.Repeat([]byte{7}, 32),
+		"tls/site.pem":       cert,
+		"tls/site.key":       key,
+		"tls/clients.pem":    cert,
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, content)
 	}
 }
