@@ -22,6 +22,8 @@ import (
 // Setup is the configuration of a daemon under test: a pool named p behind every host, unless Rest says
 // otherwise.
 type Setup struct {
+	// Listener are more keys of its listener, in flow style: "h2c: true".
+	Listener string
 	// Server are more lines of the server section.
 	Server []string
 	// Members of the pool p; none is a pool of members_from: api.
@@ -86,7 +88,11 @@ func Start(t testing.TB, s Setup) *Daemon {
 
 func (s Setup) text(logFile string) string {
 	var b strings.Builder
-	b.WriteString("server:\n  listeners: [{name: http, address: \"127.0.0.1:0\"}]\n")
+	more := ""
+	if s.Listener != "" {
+		more = ", " + s.Listener
+	}
+	fmt.Fprintf(&b, "server:\n  listeners: [{name: http, address: \"127.0.0.1:0\"%s}]\n", more)
 	for _, l := range s.Server {
 		fmt.Fprintf(&b, "  %s\n", l)
 	}

@@ -23,7 +23,13 @@ func (s *Server) proxyConfig() (*proxy.Config, error) {
 		HeaderTimeout:   srv.HeaderTimeout,
 		BodyReadTimeout: srv.BodyReadTimeout,
 		IdleTimeout:     srv.IdleTimeout,
+		MaxConnections:  maxConnections(srv.MaxConnections),
 	}, nil
+}
+
+// terms are how the connections of a listener are served.
+func terms(l config.Listener) proxy.Terms {
+	return proxy.Terms{Name: l.Name, H2C: l.H2C, ProxyProtocol: l.ProxyProtocol}
 }
 
 // runtime builds one proxy runtime.

@@ -179,7 +179,7 @@ func (s *Server) build() error {
 			}
 		}
 		s.teardown.add(closer(nl))
-		s.listeners = append(s.listeners, listener{l.Name, proxy.NewListener(nl, proxy.Terms{Name: l.Name})})
+		s.listeners = append(s.listeners, listener{l.Name, proxy.NewListener(nl, terms(l))})
 	}
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)

@@ -33,9 +33,8 @@ type conn struct {
 	terms    *Terms     // as they were when the connection was accepted
 	peer     netip.Addr // not valid over a unix socket
 
-	early   []byte // what came with a PROXY header or a preface and is for the layer above
-	small   []byte // of a TLS connection, to wait with
-	patient bool   // writes of the TLS layer have the time of ours
+	under *socket // the TLS
+	small []byte  // of a TLS connection, to wait with
 
 	in  window // what the client sent; holds a buffer only while there is something in it
 	out []byte // scratch for heads and small bodies, lent from the pool during a request
@@ -94,7 +93,7 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 func (c *conn) reset(l *Listener, t *Terms) {
 	c.nc, c.sock, c.raw, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
 	c.listener, c.terms, c.peer = l, t, netip.Addr{}
-	c.early, c.patient, c.first, c.aborted = nil, false, true, false
+	c.under, c.first, c.aborted = nil, true, false
 	c.readBy, c.writeBy = time.Time{}, time.Time{}
 	if t == nil || t.TLS == nil {
 		c.small = nil
@@ -129,7 +128,7 @@ func (c *conn) serve() {
 // close ends the connection, with a word of TLS if there is room for it.
 func (c *conn) close() {
 	if c.tls != nil {
-		c.patient = false
+		c.under.patient = nil
 		c.tls.SetWriteDeadline(time.Now().Add(closeTime))
 		c.tls.CloseWrite()
 	}

@@ -216,8 +216,12 @@ func (x *exchange) appendVia(dst []byte) []byte {
 			dst = append(dst, ", "...)
 		}
 	}
-	if x.req.Minor == 0 {
+	switch {
+	case x.c.stream != nil:
+		return append(dst, "2.0 scalws\r\n"...)
+	case x.req.Minor == 0:
 		return append(dst, "1.0 scalws\r\n"...)
+	default:
+		return append(dst, "1.1 scalws\r\n"...)
 	}
-	return append(dst, "1.1 scalws\r\n"...)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -26,7 +27,7 @@ func (c *conn) serveHTTP2() {
 	base := &http.Server{
 		MaxHeaderBytes: headSlack * cfg.Limits.Head,
 		ErrorLog:       log.New(io.Discard, "", 0), // what clients do wrong is theirs
-		Handler:        http.HandlerFunc(c.serveStream),
+		Handler:        &streams{c.srv, c.listener, c.terms, c.peer, c.secure},
 	}
 	h2 := &http2.Server{
 		MaxConcurrentStreams: mostStreams,
@@ -60,28 +61,42 @@ func (c *conn) sendAway() {
 	time.AfterFunc(freshGrace, goAway)
 }
 
-// serveStream serves one request of an HTTP/2 connection.
-func (c *conn) serveStream(w http.ResponseWriter, r *http.Request) {
-	sc, _ := c.srv.ended.Get().(*conn)
-	if sc == nil {
-		sc = makeConn(c.srv)
+// streams serves the requests of one HTTP/2 connection. It keeps what they need to know of it, because they may
+// outlive it by a little.
+type streams struct {
+	srv      *Server
+	listener *Listener
+	terms    *Terms
+	peer     netip.Addr
+	secure   bool
+}
+
+// ServeHTTP serves one request.
+func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.srv.beginStream() {
+		panic(http.ErrAbortHandler)
 	}
-	sc.reset(c.listener, c.terms)
-	sc.peer, sc.secure = c.peer, c.secure
+	defer h.srv.endStream()
+	c, _ := h.srv.ended.Get().(*conn)
+	if c == nil {
+		c = makeConn(h.srv)
+	}
+	c.reset(h.listener, h.terms)
+	c.peer, c.secure = h.peer, h.secure
 	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
-	sc.stream, sc.nc = s, s
+	c.stream, c.nc = s, s
 	ended := make(chan struct{})
 	forget := context.AfterFunc(r.Context(), func() {
 		defer close(ended)
-		sc.cutMember()
+		c.cutMember()
 	})
-	whole := sc.exchangeStream(s)
+	whole := c.exchangeStream(s)
 	s.end()
 	if !forget() {
-		<-ended // it may not cut what the next owner of sc holds
+		<-ended // it may not cut what the next owner of c holds
 	}
-	sc.reset(nil, nil)
-	c.srv.ended.Put(sc)
+	c.reset(nil, nil)
+	h.srv.ended.Put(c)
 	if !whole {
 		panic(http.ErrAbortHandler) // resets the stream, so that the client can tell (RFC 9113 section 8.1)
 	}

@@ -71,11 +71,9 @@ func (c *conn) readProxyHeader() bool {
 			c.peer = a.Unmap()
 		}
 	}
-	c.early, _ = r.Peek(r.Buffered())
-	if c.terms.TLS == nil && len(c.early) > 0 {
+	if early, _ := r.Peek(r.Buffered()); len(early) > 0 {
 		c.in = window{buf: c.srv.buffers.get()}
-		c.in.w = copy(c.in.buf, c.early)
-		c.early = nil
+		c.in.w = copy(c.in.buf, early)
 	}
 	return true
 }
@@ -98,7 +96,8 @@ func (cfg *Config) trusts(a netip.Addr) bool {
 const firstRead = 1 << 10
 
 func (c *conn) shakeHands(t *tls.Config) protocol {
-	c.tls = tls.Server(&socket{c.sock, c}, t)
+	c.under = c.layer(0)
+	c.tls = tls.Server(c.under, t)
 	c.nc, c.secure = c.tls, true
 	if c.tls.Handshake() != nil {
 		return speaksNothing
@@ -109,7 +108,7 @@ func (c *conn) shakeHands(t *tls.Config) protocol {
 	if c.small == nil {
 		c.small = make([]byte, firstRead)
 	}
-	c.patient = true
+	c.under.patient = c
 	return speaksHTTP1
 }
 
@@ -122,9 +121,7 @@ func (c *conn) readPreface() protocol {
 		case string(here[:n]) != http2.ClientPreface[:n]:
 			return speaksHTTP1
 		case n == len(http2.ClientPreface):
-			c.early = bytes.Clone(here[n:])
-			c.release()
-			c.nc = &socket{c.sock, c}
+			c.nc = c.layer(n)
 			return speaksHTTP2
 		}
 		if c.in.buf == nil {
@@ -137,37 +134,37 @@ func (c *conn) readPreface() protocol {
 	}
 }
 
+// layer makes the socket for a layer above that reads by itself, behind the first n bytes of what is there.
+func (c *conn) layer(n int) *socket {
+	s := &socket{Conn: c.sock, early: bytes.Clone(c.in.bytes()[n:])}
+	c.release()
+	return s
+}
+
 // socket is a client's socket under TLS or HTTP/2: it begins with the bytes that were read from it already, and
 // gives a patient writer the time that conn.writeSocket does. TLS cannot go on after a deadline that has passed in
 // the middle of a record.
 type socket struct {
 	net.Conn
-	c *conn
+	early   []byte // what came with a PROXY header or a preface
+	patient *conn  // nil: the deadlines are those of the layer above
 }
 
 func (s *socket) Read(p []byte) (int, error) {
-	if early := s.c.early; len(early) > 0 {
-		n := copy(p, early)
-		s.c.early = early[n:]
+	if len(s.early) > 0 {
+		n := copy(p, s.early)
+		s.early = s.early[n:]
 		return n, nil
 	}
 	return s.Conn.Read(p)
 }
 
 func (s *socket) Write(p []byte) (int, error) {
-	if !s.c.patient {
+	if s.patient == nil {
 		return s.Conn.Write(p)
 	}
-	if err := s.c.writeSocket(p); err != nil {
+	if err := s.patient.writeSocket(p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
-}
-
-// CloseWrite ends our direction.
-func (s *socket) CloseWrite() error {
-	if w, ok := s.Conn.(interface{ CloseWrite() error }); ok {
-		return w.CloseWrite()
-	}
-	return nil
 }

@@ -52,8 +52,10 @@ type Server struct {
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
-	gone  chan struct{} // closed and replaced when a connection ends
-	room  sync.Cond     // signalled when there may be room for another connection
+	// streams are requests of HTTP/2, which may outlive their connection by a little; negative once all is over.
+	streams int
+	gone    chan struct{} // closed and replaced when a connection ends
+	room    sync.Cond     // signalled when there may be room for another connection
 }
 
 // New makes a data plane that listens nowhere yet.
@@ -133,7 +135,7 @@ func (s *Server) Drain(ctx context.Context) error {
 	s.mu.Unlock()
 	for {
 		s.mu.Lock()
-		left, gone := len(s.conns), s.gone
+		left, gone := len(s.conns)+s.streams, s.gone
 		s.mu.Unlock()
 		if left == 0 {
 			return nil
@@ -170,7 +172,10 @@ func (s *Server) Close() {
 		for c := range s.conns {
 			c.abort()
 		}
-		left, gone := len(s.conns), s.gone
+		left, gone := len(s.conns)+max(s.streams, 0), s.gone
+		if left == 0 {
+			s.streams = -1
+		}
 		s.mu.Unlock()
 		if left == 0 {
 			return
@@ -190,14 +195,37 @@ func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.room.Signal()
-	if s.draining.Load() { // otherwise nobody waits
-		close(s.gone)
-		s.gone = make(chan struct{})
-	}
+	s.tell()
 	s.mu.Unlock()
 	c.listener.stats.connections.Add(-1)
 	c.reset(nil, nil)
 	s.ended.Put(c)
+}
+
+// tell wakes who waits for the last connection. The caller holds mu.
+func (s *Server) tell() {
+	if s.draining.Load() { // otherwise nobody waits
+		close(s.gone)
+		s.gone = make(chan struct{})
+	}
+}
+
+// beginStream counts a request of HTTP/2. It is false once all is over.
+func (s *Server) beginStream() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.streams < 0 {
+		return false
+	}
+	s.streams++
+	return true
+}
+
+func (s *Server) endStream() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams--
+	s.tell()
 }
 
 // dateCache holds the Date field's value of the current second (RFC 9110 section 6.6.1).
