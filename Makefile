@@ -20,7 +20,7 @@ PEERSFLAGS ?=
 
 INTERNALS := ./pkg/server/internal
 
-.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak clean
+.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak h2spec clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,9 @@ cover: ## Fail if the tests of the engine cover less than COVERAGE (95) percent 
 soak: ## Load a daemon while its members are replaced; needs h2load
 	@command -v h2load >/dev/null || { echo "h2load is missing: apt-get install nghttp2-client"; exit 1; }
 	go run ./bench/soak $(SOAKFLAGS)
+
+h2spec: ## Hold HTTP/2 against the h2spec tests; fetches the program
+	go run ./bench/h2spec
 
 clean: ## Remove what was built
 	rm -rf bin dist

@@ -14,6 +14,8 @@ import (
 const (
 	// mostStreams is how many requests a connection of HTTP/2 may have in flight (RFC 9113 section 5.1.2).
 	mostStreams = 250
+	// mostFrame is the longest frame that is taken, the least that one may announce (section 6.5.2).
+	mostFrame = 16 << 10
 	// headSlack is how much longer a head may be for the HTTP/2 library than our own limit, so that it is we who
 	// refuse it, with a line in the log.
 	headSlack = 2
@@ -31,6 +33,7 @@ func (c *conn) serveHTTP2() {
 	}
 	h2 := &http2.Server{
 		MaxConcurrentStreams: mostStreams,
+		MaxReadFrameSize:     mostFrame,
 		IdleTimeout:          cfg.IdleTimeout,
 		WriteByteTimeout:     cfg.IdleTimeout,
 	}

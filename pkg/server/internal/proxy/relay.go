@@ -62,7 +62,7 @@ func (x *exchange) pass(lease *lb.Lease, o lb.Outcome) {
 	case err == nil:
 		// The member has done its part. It is free before the client sees the end of the answer, so that
 		// whoever has an answer whole does not find its request in flight.
-		if x.up.carrying {
+		if !x.up.ended() {
 			// An early answer does not wait for the end of the upload.
 			err = errors.Join(x.c.flush(), x.c.push())
 		}
@@ -166,11 +166,12 @@ func (x *exchange) passLength(left int64) error {
 	for {
 		here := x.wire.in.bytes()
 		here = here[:min(int64(len(here)), left)]
-		if err := x.emit(here); err != nil {
+		left -= int64(len(here))
+		if err := x.emit(here, left == 0); err != nil {
 			return err
 		}
 		x.wire.in.use(len(here))
-		if left -= int64(len(here)); left == 0 {
+		if left == 0 {
 			return nil
 		}
 		if err := x.more(); err != nil {
@@ -249,28 +250,34 @@ func (x *exchange) passTrailers(framing http1.Framing) error {
 // emitFramed sends a piece of body, as a chunk where the client's side is chunked.
 func (x *exchange) emitFramed(p []byte, framing http1.Framing) error {
 	if framing != http1.ChunkedBody || len(p) == 0 {
-		return x.emit(p)
+		return x.emit(p, false)
 	}
 	x.c.out = http1.AppendChunkHead(x.c.out, len(p))
-	if err := x.emit(p); err != nil {
+	if err := x.emit(p, false); err != nil {
 		return err
 	}
 	x.c.out = append(x.c.out, "\r\n"...)
 	return nil
 }
 
-// emit sends a piece of body behind what waits in the buffer: together with it where both fit.
-func (x *exchange) emit(p []byte) error {
+// emit sends a piece of body behind what waits in the buffer: together with it where both fit. The last piece waits
+// in the buffer, so that the member can be let go before the client has it.
+func (x *exchange) emit(p []byte, last bool) error {
 	x.out += int64(len(p))
-	if len(x.c.out)+len(p) <= bufferSize-chunkRoom {
-		x.c.out = append(x.c.out, p...)
-		return nil
+	if !fits(x.c.out, p) {
+		if err := x.c.flush(); err != nil {
+			return err
+		}
+		if !last || !fits(x.c.out, p) {
+			return x.c.send(p)
+		}
 	}
-	if err := x.c.flush(); err != nil {
-		return err
-	}
-	return x.c.send(p)
+	x.c.out = append(x.c.out, p...)
+	return nil
 }
+
+// fits is true if p has room in the buffer behind what is there.
+func fits(out, p []byte) bool { return len(out)+len(p) <= bufferSize-chunkRoom }
 
 // chunkRoom is what the framing around a chunk takes, so that the buffer never grows for it.
 const chunkRoom = 32

@@ -69,6 +69,7 @@ type upload struct {
 	stop     atomic.Bool
 	answered atomic.Bool // a final head came: a fault of the client no longer cuts the member off
 	carrying bool
+	short    bool       // a carrier has ended before all was sent
 	carried  bool       // a carrier ran
 	done     chan error // the carrier's end; nil: all was sent
 }
@@ -80,7 +81,7 @@ func (u *upload) init(x *exchange) {
 
 func (u *upload) reset() {
 	u.framing, u.limit, u.length, u.replayable = http1.NoBody, 0, 0, false
-	u.kept, u.lent, u.received, u.carried = nil, false, 0, false
+	u.kept, u.lent, u.received, u.carried, u.short = nil, false, 0, false, false
 	u.begun.Store(false)
 	u.whole.Store(true)
 	u.fault.Store(uint32(noFault))
@@ -147,7 +148,7 @@ func (u *upload) start(m *upstream.Conn, sent int) {
 	}
 	u.stop.Store(false)
 	u.answered.Store(false)
-	u.carrying, u.carried = true, true
+	u.carrying, u.carried, u.short = true, true, false
 	u.x.c.readBy = time.Time{} // the carrier moves the deadline as it likes
 	if u.replayable && !u.lent && !u.whole.Load() {
 		kept := u.x.c.srv.buffers.getBody()
@@ -393,18 +394,25 @@ func (u *upload) failed() bool { return fault(u.fault.Load()) != noFault }
 // answered already.
 const lastWait = 100 * time.Millisecond
 
+// ended is true if no carrier runs: there was none, or it is through.
+func (u *upload) ended() bool {
+	if u.carrying {
+		select {
+		case err := <-u.done:
+			u.carrying, u.short = false, err != nil
+		default:
+		}
+	}
+	return !u.carrying
+}
+
 // halt ends the carrier after an attempt. It is true if all of the body was sent: only then can the
 // member's connection be used again.
 func (u *upload) halt(m *upstream.Conn) bool {
-	if !u.carrying {
-		return true
+	if u.ended() {
+		return !u.short
 	}
 	u.carrying = false
-	select {
-	case err := <-u.done:
-		return err == nil
-	default:
-	}
 	if u.whole.Load() {
 		m.SetWriteDeadline(time.Now().Add(lastWait))
 		defer m.SetWriteDeadline(time.Time{})
