@@ -97,7 +97,7 @@ func (d checker) checkListener(at string, l *Listener, trusted int) {
 			Hint: "remove reuse_port"})
 	}
 	proxied, proxies := key("proxy_protocol"), "server.trusted_proxies"
-	if d.Sound(proxied, proxies) && l.ProxyProtocol && trusted == 0 {
+	if d.Sound(proxied, proxies) && l.ProxyProtocol && trusted == 0 && !lb.IsUnix(l.Address) {
 		d.WarnKey(d.Place(proxied), &strict.Fault{Code: codeNoTrustedProxies,
 			Message: "without server.trusted_proxies every connection is refused",
 			Hint:    "add the networks of the proxies in front to server.trusted_proxies"})

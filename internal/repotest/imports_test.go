@@ -24,10 +24,11 @@ var walls = []wall{
 	{"pkg/server", []string{
 		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
-		internals + "admin", internals + "console", internals + "metrics", internals + "accesslog",
+		internals + "admin", internals + "console", internals + "metrics", internals + "accesslog", internals + "certs",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
 
 	{internals + "http1", nil, "the codec is bytes in, head out: it can be fuzzed and moved"},
+	{internals + "certs", nil, "listeners and the admin API read certificates again when their files change, by one rule"},
 	{internals + "accesslog", nil, "a line is made of values; it need not know where they come from"},
 	{internals + "console", nil, "a page over the API like any other; it has no state of its own"},
 	{internals + "metrics", []string{"pkg/lb"}, "collectors read snapshots of the engine at scrape"},

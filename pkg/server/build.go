@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/pkg/server/internal/certs"
 	"github.com/scalws/scalws/pkg/server/internal/http1"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 	"github.com/scalws/scalws/pkg/server/internal/route"
@@ -27,9 +28,13 @@ func (s *Server) proxyConfig() (*proxy.Config, error) {
 	}, nil
 }
 
-// terms are how the connections of a listener are served.
-func terms(l config.Listener) proxy.Terms {
-	return proxy.Terms{Name: l.Name, H2C: l.H2C, ProxyProtocol: l.ProxyProtocol}
+// terms are how the connections of a listener are served; source is nil without TLS.
+func terms(l config.Listener, source *certs.Source) proxy.Terms {
+	t := proxy.Terms{Name: l.Name, H2C: l.H2C, ProxyProtocol: l.ProxyProtocol}
+	if source != nil {
+		t.TLS = source.TLS()
+	}
+	return t
 }
 
 // runtime builds one proxy runtime.

@@ -38,6 +38,12 @@ func (e *ListenError) Unwrap() error { return e.err }
 
 // listen opens a listening socket; key is where the address stands in the configuration.
 func listen(address, key string) (net.Listener, error) {
+	return listenShared(address, key, false)
+}
+
+// listenShared is listen; with shared, other processes of the same user that ask for it too may listen on the
+// address (SO_REUSEPORT, socket(7)), and the kernel spreads connections over them.
+func listenShared(address, key string, shared bool) (net.Listener, error) {
 	network, at := "tcp", address
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		network, at = "unix", path
@@ -48,13 +54,30 @@ func listen(address, key string) (net.Listener, error) {
 	}
 	c := net.ListenConfig{KeepAlive: -1} // the listening socket has it, see proxy.Prepare
 	if network == "tcp" {
-		c.Control = func(_, _ string, raw syscall.RawConn) error { return proxy.Prepare(raw) }
+		c.Control = func(_, _ string, raw syscall.RawConn) error {
+			if err := proxy.Prepare(raw); err != nil || !shared {
+				return err
+			}
+			return sharePort(raw)
+		}
 	}
 	l, err := c.Listen(context.Background(), network, at)
 	if err != nil {
 		return nil, &ListenError{Address: address, err: cause(err), Hint: hint(err, key)}
 	}
 	return l, nil
+}
+
+// sharePort has to come before the socket is bound.
+func sharePort(raw syscall.RawConn) error {
+	var failed error
+	err := raw.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return fmt.Errorf("sharing the port: %w", err)
+	}
+	return nil
 }
 
 // cause cuts the words that net puts around the system's error.

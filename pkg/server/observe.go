@@ -78,10 +78,13 @@ func (s *Server) snapshot() metrics.Snapshot {
 // most.
 const houseTime = time.Second
 
-// keepHouse closes connections that were idle for too long and logs the engine's events.
+// keepHouse closes connections that were idle for too long, logs the engine's events and looks for changed
+// certificates.
 func (s *Server) keepHouse(ctx context.Context) {
 	tick := time.NewTicker(houseTime)
 	defer tick.Stop()
+	certificates := time.NewTicker(certificateTime)
+	defer certificates.Stop()
 	var seen uint64
 	for {
 		select {
@@ -91,6 +94,8 @@ func (s *Server) keepHouse(ctx context.Context) {
 		case now := <-tick.C:
 			s.pools.expire(now)
 			seen = s.logEvents(seen)
+		case <-certificates.C:
+			s.refreshCertificates()
 		}
 	}
 }

@@ -100,6 +100,7 @@ type Server struct {
 type listener struct {
 	name string
 	*proxy.Listener
+	certificates *watched // nil without TLS
 }
 
 // teardown is a last-in-first-out list of what has to be undone.
@@ -172,14 +173,22 @@ func (s *Server) build() error {
 	}
 	s.proxy = proxy.New(pc, proxy.Hooks{Log: s.logRequest})
 	for i, l := range s.config.Server.Listeners {
+		source, err := listenerTLS(l)
+		if err != nil {
+			return err
+		}
 		nl := s.inherited.take(l.Name, l.Address)
 		if nl == nil {
-			if nl, err = listen(l.Address, fmt.Sprintf("server.listeners[%d].address", i)); err != nil {
+			if nl, err = listenShared(l.Address, fmt.Sprintf("server.listeners[%d].address", i), l.ReusePort); err != nil {
 				return err
 			}
 		}
 		s.teardown.add(closer(nl))
-		s.listeners = append(s.listeners, listener{l.Name, proxy.NewListener(nl, terms(l))})
+		of := listener{name: l.Name, Listener: proxy.NewListener(nl, terms(l, source))}
+		if source != nil {
+			of.certificates = &watched{Source: source, log: s.log.With("listener", l.Name)}
+		}
+		s.listeners = append(s.listeners, of)
 	}
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)

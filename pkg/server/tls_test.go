@@ -2,42 +2,16 @@ package server_test
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/scalws/scalws/internal/servertest"
 )
-
-func selfSigned(t *testing.T) (tls.Certificate, string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "m"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, tpl, tpl, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
-}
 
 // holdConn collects writes while hold is set.
 type holdConn struct {
@@ -66,7 +40,9 @@ func (h *holdConn) set(on bool) {
 }
 
 func tlsMember(t *testing.T, serve func(c *tls.Conn, h *holdConn)) (addr, ca string) {
-	cert, ca := selfSigned(t)
+	t.Helper()
+	authority := servertest.NewAuthority(t)
+	cert := authority.Issue("127.0.0.1")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +68,7 @@ func tlsMember(t *testing.T, serve func(c *tls.Conn, h *holdConn)) (addr, ca str
 			})
 		}
 	})
-	return l.Addr().String(), ca
+	return l.Addr().String(), authority.File
 }
 
 func readHead(c io.Reader) string {
