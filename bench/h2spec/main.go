@@ -79,7 +79,7 @@ func run(groups []string) error {
 	defer func() { cancel(); s.Kill(); <-stopped }()
 
 	var failed []error
-	for _, listener := range []string{"plain"} {
+	for _, listener := range []string{"plain", "tls"} {
 		failed = append(failed, test(folder, s.Addr(listener), listener == "tls", groups))
 	}
 	return errors.Join(failed...)

@@ -39,6 +39,9 @@ func newContent(o Options, texts map[string][]byte) (*content, error) {
 		NextProtos:     o.NextProtos,
 		Time:           o.Time,
 		GetCertificate: c.certificate,
+		// Small records at the beginning of a connection cost a system call for each 1.4 KB of an answer. A record
+		// of 16 KiB is what others send, too.
+		DynamicRecordSizingDisabled: true,
 	}
 	// crypto/tls would encrypt session tickets under keys of the configuration that Source.TLS gave away, which
 	// outlive this content. Under keys of this one, a session is resumed only as long as the CAs and the
