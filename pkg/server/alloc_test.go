@@ -3,6 +3,7 @@ package server_test
 import (
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/scalws/scalws/internal/servertest"
@@ -43,14 +44,15 @@ func quietMember(t testing.TB) string {
 }
 
 // quietClient sends the same request and reads an answer without looking at it.
-func quietClient(t testing.TB, address string) (once func()) {
+func quietClient(t testing.TB, address string, fields ...string) (once func()) {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	request := []byte("GET /index.html?a=1 HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test/1\r\nAccept: */*\r\nCookie: SESSION=abcdef\r\n\r\n")
+	request := []byte("GET /index.html?a=1 HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test/1\r\nAccept: */*\r\nCookie: SESSION=abcdef\r\n" +
+		strings.Join(append(fields, ""), "\r\n") + "\r\n")
 	buf := make([]byte, 4096)
 	return func() {
 		if _, err := c.Write(request); err != nil {
@@ -86,6 +88,27 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 		}
 		if n := testing.AllocsPerRun(2000, once); n != 0 {
 			t.Errorf("%v: %v allocations a request, want 0", pool, n)
+		}
+	}
+}
+
+// Behind a trusted proxy it allocates nothing either.
+func TestSteadyStateBehindProxyAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool drop buffers at random")
+	}
+	for _, field := range []string{"X-Forwarded-For: 2001:db8::1, 192.0.2.1:4711", `Forwarded: for="[2001:db8::1]:4711";proto=https`} {
+		for _, way := range []string{"x", "both", "rfc7239"} {
+			d := servertest.Start(t, servertest.Setup{
+				Members: []string{quietMember(t)}, Server: []string{"trusted_proxies: [127.0.0.1]", "forwarded: " + way},
+			})
+			once := quietClient(t, d.Address, field)
+			for range 100 {
+				once()
+			}
+			if n := testing.AllocsPerRun(500, once); n != 0 {
+				t.Errorf("%s, forwarded %s: %v allocations a request, want 0", field, way, n)
+			}
 		}
 	}
 }

@@ -20,6 +20,7 @@ func (s *Server) proxyConfig() (*proxy.Config, error) {
 	return &proxy.Config{
 		Routes:          routes,
 		TrustedProxies:  srv.TrustedProxies,
+		Forwarded:       forwarded(srv.Forwarded),
 		Limits:          http1.Limits{Head: srv.MaxHeader, Fields: srv.MaxHeaders, Target: srv.MaxURI},
 		HeaderTimeout:   srv.HeaderTimeout,
 		BodyReadTimeout: srv.BodyReadTimeout,
@@ -35,6 +36,17 @@ func terms(l config.Listener, source *certs.Source) proxy.Terms {
 		t.TLS = source.TLS()
 	}
 	return t
+}
+
+func forwarded(way config.Forwarded) proxy.Forwarded {
+	switch way {
+	case config.ForwardedRFC7239:
+		return proxy.ForwardRFC7239
+	case config.ForwardedBoth:
+		return proxy.ForwardBoth
+	default:
+		return proxy.ForwardX
+	}
 }
 
 // runtime builds one proxy runtime.

@@ -2,10 +2,10 @@ package http1
 
 import "bytes"
 
-// isAuthority reports whether b is uri-host [ ":" port ] (RFC 9110 section 7.2) with a host that is not
+// IsAuthority reports whether b is uri-host [ ":" port ] (RFC 9110 section 7.2) with a host that is not
 // empty. Of the IP literals of RFC 3986 section 3.2.2 it takes IPv6 addresses, without a zone, which
 // means nothing on another machine.
-func isAuthority(b []byte) bool {
+func IsAuthority(b []byte) bool {
 	port := portOf(b)
 	host := b[:len(b)-len(port)]
 	if len(host) == 0 || !isPort(port) {

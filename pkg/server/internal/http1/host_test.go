@@ -9,13 +9,13 @@ import (
 func TestAuthority(t *testing.T) {
 	for _, good := range []string{"a", "a.example", "A-1_x~.example.", "192.0.2.1", "192.0.2.1:80", "a:0", "a:65535", "a:",
 		"[::]", "[::1]:80", "[2001:DB8::1]", "[::ffff:192.0.2.1]", "[1:2:3:4:5:6:7:8]", "a%20b", "a%C3%a9", "!$&'()*+,;="} {
-		if !isAuthority([]byte(good)) {
+		if !IsAuthority([]byte(good)) {
 			t.Errorf("%s is refused", good)
 		}
 	}
 	for _, bad := range []string{"", ":", ":80", "a:65536", "a:000080", "a:-1", "a:8 0", "a:80:80", "a b", "a/", "a?", "a#", "a@b", "a\\b",
 		"[]", "[", "]", "[::1", "::1]", "[::1]80", "x[::1]", "[::1%25x]", "[v1.x]", "[[::1]]", "%", "%4", "%4x", "%zz", "a\x00", "\xff", "a\"b", "a<b", "{a}", "a|b", "a^b", "a`b"} {
-		if isAuthority([]byte(bad)) {
+		if IsAuthority([]byte(bad)) {
 			t.Errorf("%s is taken", bad)
 		}
 	}

@@ -164,7 +164,7 @@ func (r *Request) hostField(value []byte) error {
 	if r.Host != nil {
 		return malformed("more than one Host")
 	}
-	if len(value) > 0 && !isAuthority(value) {
+	if len(value) > 0 && !IsAuthority(value) {
 		return malformed("invalid Host")
 	}
 	r.Host = value

@@ -25,7 +25,7 @@ func (r *Request) splitTarget() error {
 
 // authorityForm is for CONNECT and nothing else; the port is part of it (RFC 9112 section 3.2.3).
 func (r *Request) authorityForm() error {
-	if !isAuthority(r.Target) || len(portOf(r.Target)) < 2 {
+	if !IsAuthority(r.Target) || len(portOf(r.Target)) < 2 {
 		return malformed("invalid request target for CONNECT")
 	}
 	r.Path, r.authority, r.defaultPort = r.Target, r.Target, ":443"
@@ -40,7 +40,7 @@ func (r *Request) absoluteForm(start int, defaultPort string) error {
 		end++
 	}
 	authority, path := r.Target[start:end], r.Target[end:]
-	if !isAuthority(authority) {
+	if !IsAuthority(authority) {
 		return malformed("invalid authority in the request target")
 	}
 	r.authority, r.defaultPort = authority, defaultPort

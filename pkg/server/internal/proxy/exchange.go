@@ -26,6 +26,7 @@ type exchange struct {
 	client  netip.Addr
 	secure  bool // the client speaks HTTPS, to us or to a trusted proxy
 	trusted bool
+	said    said
 	id      [32]byte
 	idField []byte // the request id as it is passed on and logged
 

@@ -4,29 +4,19 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
-	"net/netip"
 	"strconv"
 	"strings"
 
 	"github.com/scalws/scalws/pkg/server/internal/http1"
 )
 
-// identify finds out who the client is and which id the request has. X-Forwarded-* is believed from
-// trusted peers only.
+// identify finds out who the client is and which id the request has.
 func (x *exchange) identify() {
-	x.trusted = x.isTrusted(x.c.peer)
+	x.learn()
 	for i := range x.req.Fields {
-		f := &x.req.Fields[i]
-		switch {
-		case f.Hop:
-		case f.Known == http1.FieldXForwardedProto && x.trusted:
-			x.secure = http1.EqualFold(f.Value, "https")
-		case f.Known == http1.FieldXRequestID && x.idField == nil && sane(f.Value):
+		if f := &x.req.Fields[i]; f.Known == http1.FieldXRequestID && !f.Hop && x.idField == nil && sane(f.Value) {
 			x.idField = f.Value
 		}
-	}
-	if x.trusted {
-		x.client = x.forwardedClient()
 	}
 	if x.idField == nil {
 		var b [16]byte
@@ -39,64 +29,6 @@ func (x *exchange) identify() {
 		hex.Encode(x.id[:], b[:])
 		x.idField = x.id[:]
 	}
-}
-
-func (x *exchange) isTrusted(a netip.Addr) bool {
-	if !a.IsValid() {
-		return false
-	}
-	for _, p := range x.config.TrustedProxies {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// forwardedClient reads X-Forwarded-For from the right: the first hop that is not a trusted proxy is the
-// client. At something that is no address the last good hop stands.
-func (x *exchange) forwardedClient() netip.Addr {
-	client := x.c.peer
-	for i := len(x.req.Fields) - 1; i >= 0; i-- {
-		f := &x.req.Fields[i]
-		if f.Known != http1.FieldXForwardedFor || f.Hop {
-			continue
-		}
-		rest, more := f.Value, true
-		for more {
-			var hop []byte
-			if j := bytes.LastIndexByte(rest, ','); j >= 0 {
-				rest, hop = rest[:j], rest[j+1:]
-			} else {
-				hop, more = rest, false
-			}
-			a, ok := parseHop(string(bytes.Trim(hop, " \t")))
-			if !ok {
-				return client
-			}
-			client = a
-			if !x.isTrusted(a) {
-				return client
-			}
-		}
-	}
-	return client
-}
-
-// parseHop reads an address as proxies write it: bare, with a port, in brackets, in quotes, with a zone.
-func parseHop(s string) (netip.Addr, bool) {
-	s = strings.Trim(s, `"`)
-	if a, err := netip.ParseAddr(s); err == nil {
-		return a.Unmap().WithZone(""), true
-	}
-	if inner, ok := strings.CutPrefix(s, "["); ok {
-		if inner, ok = strings.CutSuffix(inner, "]"); ok {
-			a, err := netip.ParseAddr(inner)
-			return a.Unmap().WithZone(""), err == nil
-		}
-	}
-	ap, err := netip.ParseAddrPort(s)
-	return ap.Addr().Unmap().WithZone(""), err == nil
 }
 
 // sane is true for a request id that is safe to pass on and to log.
@@ -129,27 +61,28 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 	}
 	dst = append(dst, "\r\n"...)
 
-	proto, host := false, false
+	keep := x.trusted && x.config.Forwarded != ForwardRFC7239
+	proto, host := false, false // X-Forwarded-Proto and -Host were passed on
 	for i := range x.req.Fields {
 		f := &x.req.Fields[i]
 		if f.Hop {
 			continue
 		}
 		switch f.Known {
-		case http1.FieldHost, http1.FieldContentLength, http1.FieldXForwardedFor, http1.FieldXRequestID, http1.FieldVia:
+		case http1.FieldHost, http1.FieldContentLength, http1.FieldForwarded, http1.FieldXForwardedFor, http1.FieldXRequestID, http1.FieldVia:
 			continue
 		case http1.FieldXForwardedProto:
-			if !x.trusted {
+			if !keep {
 				continue
 			}
 			proto = true
 		case http1.FieldXForwardedHost:
-			if !x.trusted {
+			if !keep {
 				continue
 			}
 			host = true
-		case http1.FieldForwarded:
-			if !x.trusted {
+		case http1.FieldOther:
+			if x.config.Forwarded == ForwardRFC7239 && isXForwarded(f.Name) {
 				continue
 			}
 		case http1.FieldExpect:
@@ -159,7 +92,7 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 		}
 		dst = http1.AppendField(dst, f.Name, f.Value)
 	}
-	dst = x.appendForwarded(dst, proto, host)
+	dst = x.appendForwarding(dst, proto, host)
 	dst = x.appendVia(dst)
 	dst = append(dst, "X-Request-Id: "...)
 	dst = append(dst, x.idField...)
@@ -178,33 +111,6 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 		dst = append(dst, "\r\n"...)
 	}
 	return append(dst, "\r\n"...)
-}
-
-// appendForwarded writes the X-Forwarded fields: from a trusted peer the list grows and what it says of
-// protocol and host stays; from anybody else they are ours alone.
-func (x *exchange) appendForwarded(dst []byte, proto, host bool) []byte {
-	if x.trusted || x.c.peer.IsValid() {
-		dst = append(dst, "X-Forwarded-For: "...)
-		if x.trusted {
-			for i := range x.req.Fields {
-				if f := &x.req.Fields[i]; f.Known == http1.FieldXForwardedFor && !f.Hop && len(f.Value) > 0 {
-					dst = append(dst, f.Value...)
-					dst = append(dst, ", "...)
-				}
-			}
-		}
-		dst = x.c.peer.AppendTo(dst)
-		dst = append(dst, "\r\n"...)
-	}
-	if !proto {
-		dst = append(dst, "X-Forwarded-Proto: http\r\n"...)
-	}
-	if !host && len(x.req.Host) > 0 {
-		dst = append(dst, "X-Forwarded-Host: "...)
-		dst = append(dst, x.req.Host...)
-		dst = append(dst, "\r\n"...)
-	}
-	return dst
 }
 
 // appendVia adds us to the proxies on the way (RFC 9110 section 7.6.3).

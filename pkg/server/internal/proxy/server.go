@@ -23,8 +23,10 @@ import (
 // it began with.
 type Config struct {
 	Routes *route.Table[*Runtime]
-	// TrustedProxies are the peers whose X-Forwarded-* is believed.
+	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
 	TrustedProxies []netip.Prefix
+	// Forwarded is how members are told about the client. The zero value is X-Forwarded-*.
+	Forwarded Forwarded
 	// Limits of a request head.
 	Limits http1.Limits
 	// HeaderTimeout bounds a request head, BodyReadTimeout is the longest gap in an upload, IdleTimeout
