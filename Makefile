@@ -23,7 +23,7 @@ INTERNALS := ./pkg/server/internal
 .PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak h2spec clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## Build scalwsd and scalwsctl into bin/; VERSION=1.2.3 names the version
 	mkdir -p bin

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/scalws/scalws/bench/pair"
 	"github.com/scalws/scalws/pkg/server"
 )
 
@@ -57,17 +58,13 @@ func run(groups []string) error {
 		fmt.Fprintln(w, "an answer with a body")
 	}))
 	defer member.Close()
-	// The certificate is the one of the standard library's own tests.
-	secure := httptest.NewUnstartedServer(nil)
-	secure.StartTLS()
-	defer secure.Close()
-	cert, key, err := writePair(folder, secure.TLS.Certificates[0])
+	files, err := pair.Write(folder)
 	if err != nil {
 		return err
 	}
 	s, err := server.New(server.Options{
 		File:        "h2spec.yaml",
-		Text:        configuration(strings.TrimPrefix(member.URL, "http://"), cert, key),
+		Text:        configuration(strings.TrimPrefix(member.URL, "http://"), files),
 		AdminSocket: filepath.Join(folder, "admin.sock"),
 	})
 	if err != nil {
@@ -85,7 +82,7 @@ func run(groups []string) error {
 	return errors.Join(failed...)
 }
 
-func configuration(member, cert, key string) []byte {
+func configuration(member string, files pair.Files) []byte {
 	return fmt.Appendf(nil, `server:
   listeners:
     - {name: plain, address: "127.0.0.1:0", h2c: true}
@@ -93,7 +90,7 @@ func configuration(member, cert, key string) []byte {
 access_log: {output: "off"}
 upstreams: {p: {members: [{address: %q}]}}
 tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: proxy, upstream: {pool: p}}}]}]
-`, cert, key, member)
+`, files.Cert, files.Key, member)
 }
 
 // report is h2spec's JUnit report, as far as it is of interest.

@@ -102,10 +102,6 @@ func compare(ctx context.Context, programs map[string]string, chosen []scenario,
 	}
 	defer func() { err = errors.Join(err, ms.stop()) }()
 	for _, s := range chosen {
-		if s.skip != "" {
-			fmt.Printf("\n%s: %s: skipped: %s\n", s.name, s.title, s.skip)
-			continue
-		}
 		b := bench{scenario: s, programs: programs, dir: filepath.Join(dir, s.name), report: r}
 		runs, err := b.measure(ctx, ms)
 		done := outcome{Name: s.name, Title: s.title, Runs: runs}

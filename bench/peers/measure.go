@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/scalws/scalws/bench/pair"
 )
 
 // bench is one scenario at work.
@@ -80,6 +82,17 @@ func (b bench) measure(ctx context.Context, ms *members) (runs []sample, err err
 // those that run.
 func (b bench) launch(ctx context.Context, ms *members) ([]contestant, error) {
 	var all []contestant
+	var files *pair.Files
+	if b.tls {
+		if err := os.MkdirAll(b.dir, 0o700); err != nil {
+			return nil, err
+		}
+		made, err := pair.Write(b.dir)
+		if err != nil {
+			return nil, err
+		}
+		files = &made
+	}
 	for _, p := range peers() {
 		own, err := freeAddresses(2)
 		if err != nil {
@@ -89,6 +102,7 @@ func (b bench) launch(ctx context.Context, ms *members) ([]contestant, error) {
 		s := setup{
 			Dir: dir, Address: own[0], Metrics: own[1], Log: logFile(dir), Threads: b.report.Threads,
 			Members: ms.at[:b.members], LeastConn: b.leastConn, Idle: 1024, Root: isRoot(),
+			TLS: files,
 		}
 		running, err := p.launch(b.programs[p.name], s)
 		if err != nil {

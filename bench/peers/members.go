@@ -77,6 +77,7 @@ func startMembers(ctx context.Context, nginx, dir string) (*members, error) {
 	}
 	ms := &members{program: p, at: at}
 	for _, s := range scenarios() {
+		s.tls = false // members speak plain HTTP to every proxy
 		err := p.until(ctx, "members answer "+s.title, func() error { return try(ctx, at[len(at)-1], s) })
 		if err != nil {
 			p.stop()

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/scalws/scalws/bench/pair"
 )
 
 // peer is a proxy that is compared: its configuration and how it is started with it.
@@ -28,6 +30,8 @@ type setup struct {
 	LeastConn bool
 	// Idle is how many idle connections to members may be kept: enough for all clients.
 	Idle int
+	// TLS is the listener's certificate; nil: plain HTTP.
+	TLS  *pair.Files
 	Root bool // isRoot
 }
 
@@ -77,7 +81,7 @@ func (p peer) launch(program string, s setup) (*program, error) {
 }
 
 const scalwsConfig = `server:
-  listeners: [{name: http, address: "{{.Address}}"}]
+  listeners: [{name: http, address: "{{.Address}}"{{with .TLS}}, tls: {cert_file: "{{.Cert}}", key_file: "{{.Key}}"}{{end}}}]
 metrics: {address: "{{.Metrics}}"}
 access_log: {output: "{{.Log}}"}
 upstreams:
@@ -116,7 +120,12 @@ http {
 		keepalive_requests 1000000000;
 	}
 	server {
-		listen {{.Address}};
+		listen {{.Address}}{{if .TLS}} ssl{{end}};
+{{- with .TLS}}
+		ssl_certificate {{.Cert}};
+		ssl_certificate_key {{.Key}};
+		ssl_protocols TLSv1.2 TLSv1.3;
+{{- end}}
 		location / {
 			proxy_pass http://members;
 			proxy_http_version 1.1;
@@ -147,7 +156,7 @@ defaults
 	timeout client 75s
 	timeout server 60s
 frontend http
-	bind {{.Address}}
+	bind {{.Address}}{{with .TLS}} ssl crt {{.Both}}{{end}}
 	log global
 	option httplog
 	option forwardfor
@@ -174,7 +183,10 @@ const caddyConfig = `{
 		level WARN
 	}
 }
-http://{{.Address}} {
+{{if .TLS}}https{{else}}http{{end}}://{{.Address}} {
+{{- with .TLS}}
+	tls {{.Cert}} {{.Key}}
+{{- end}}
 	log {
 		output file {{.Log}} {
 			roll_disabled

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scalws/scalws/bench/pair"
 	"github.com/scalws/scalws/internal/config"
 )
 
@@ -15,6 +16,7 @@ func testSetup(dir string) setup {
 	return setup{
 		Dir: dir, Address: "127.0.0.1:8080", Metrics: "127.0.0.1:9464", Log: logFile(dir), Threads: 2,
 		Members: []string{"127.0.0.1:9001", "127.0.0.1:9002"}, LeastConn: true, Idle: 1024,
+		TLS: &pair.Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), Both: filepath.Join(dir, "both.pem")},
 	}
 }
 
@@ -48,6 +50,11 @@ func TestOurConfigIsValid(t *testing.T) {
 		dir := t.TempDir()
 		s := testSetup(dir)
 		s.LeastConn = leastConn
+		files, err := pair.Write(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.TLS = &files
 		file := filepath.Join(dir, "scalws.yaml")
 		if err := writeConfig(file, scalwsConfig, s); err != nil {
 			t.Fatal(err)

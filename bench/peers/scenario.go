@@ -16,7 +16,7 @@ type scenario struct {
 	closing     bool   // a new connection for each request
 	members     int    // of the pool
 	leastConn   bool   // else round robin
-	skip        string // why it is not run; empty: it is
+	tls         bool   // clients speak TLS 1.3
 }
 
 func scenarios() []scenario {
@@ -26,8 +26,7 @@ func scenarios() []scenario {
 		{name: "small-256", title: "small answers, 256 connections", connections: 256, path: smallPath, members: 4},
 		{name: "large-64", title: "64 KiB answers, 64 connections", connections: 64, path: largePath, members: 4},
 		{name: "post-64", title: "1 KiB POSTs, 64 connections", connections: 64, path: smallPath, post: true, members: 4},
-		{name: "tls-64", title: "small answers over TLS, 64 connections", connections: 64, path: smallPath, members: 4,
-			skip: "scalws has no TLS listener yet"},
+		{name: "tls-64", title: "small answers over TLS, 64 connections", connections: 64, path: smallPath, members: 4, tls: true},
 		{name: "close-64", title: "a new connection for each request, 64 at once", connections: 64, path: smallPath, closing: true, members: 4},
 		{name: "least-64", title: "least_conn over 200 members, 64 connections", connections: 64, path: smallPath, members: mostMembers, leastConn: true},
 	}
@@ -54,6 +53,14 @@ func choose(from []scenario, only string) ([]scenario, error) {
 		}
 	}
 	return slices.DeleteFunc(from, func(s scenario) bool { return !slices.Contains(wanted, s.name) }), nil
+}
+
+// url of the scenario's requests at a proxy.
+func (s scenario) url(address string) string {
+	if s.tls {
+		return "https://" + address + s.path
+	}
+	return "http://" + address + s.path
 }
 
 // answerSize is the number of bytes of an answer's body.

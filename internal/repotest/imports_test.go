@@ -50,7 +50,9 @@ var walls = []wall{
 
 	{"cmd/scalwsd", []string{"pkg/server", "internal/config"}, "main is flags and signals; --check needs no daemon"},
 	{"cmd/scalwsctl", []string{"internal/ctl"}, "main is one call"},
-	{"bench/peers", nil, "measures programs from outside, ours like the others"},
+	{"bench/h2spec", []string{"bench/pair", "pkg/server"}, "tests the daemon in its own process"},
+	{"bench/pair", nil, "makes certificates for programs that measure"},
+	{"bench/peers", []string{"bench/pair"}, "measures programs from outside, ours like the others"},
 	{"bench/soak", []string{"pkg/api", "pkg/client"}, "measures the program that an operator would run, through its client"},
 }
 

@@ -33,7 +33,7 @@ type conn struct {
 	terms    *Terms     // as they were when the connection was accepted
 	peer     netip.Addr // not valid over a unix socket
 
-	under *socket // the TLS
+	under *socket // the TLS or HTTP/2
 	small []byte  // of a TLS connection, to wait with
 
 	in  window // what the client sent; holds a buffer only while there is something in it
@@ -127,7 +127,7 @@ func (c *conn) serve() {
 
 // close ends the connection, with a word of TLS if there is room for it.
 func (c *conn) close() {
-	if c.tls != nil {
+	if c.tls != nil && c.under.ended == nil {
 		c.under.patient = nil
 		c.tls.SetWriteDeadline(time.Now().Add(closeTime))
 		c.tls.CloseWrite()

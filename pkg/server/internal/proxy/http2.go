@@ -4,11 +4,10 @@ import (
 	"context"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
-
-	"golang.org/x/net/http2"
 )
 
 const (
@@ -25,36 +24,66 @@ const (
 // request becomes an exchange like any other.
 func (c *conn) serveHTTP2() {
 	cfg := c.srv.config.Load()
-	// One http.Server for each connection, because it is what a single connection can be told to finish by.
-	base := &http.Server{
-		MaxHeaderBytes: headSlack * cfg.Limits.Head,
-		ErrorLog:       log.New(io.Discard, "", 0), // what clients do wrong is theirs
-		Handler:        &streams{c.srv, c.listener, c.terms, c.peer, c.secure},
+	var speak http.Protocols
+	speak.SetHTTP2(c.tls != nil)
+	speak.SetUnencryptedHTTP2(c.tls == nil)
+	// One http.Server for each connection, because a server is what can be told to finish.
+	server := &http.Server{
+		Protocols: &speak,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: mostStreams,
+			MaxReadFrameSize:     mostFrame,
+			WriteByteTimeout:     cfg.IdleTimeout,
+		},
+		IdleTimeout:                  cfg.IdleTimeout,
+		MaxHeaderBytes:               headSlack * cfg.Limits.Head,
+		ErrorLog:                     log.New(io.Discard, "", 0), // what clients do wrong is theirs
+		Handler:                      &streams{c.srv, c.listener, c.terms, c.peer, c.secure},
+		DisableGeneralOptionsHandler: true, // "OPTIONS *" is a request like any other
+		BaseContext:                  func(net.Listener) context.Context { return c.srv.stop },
 	}
-	h2 := &http2.Server{
-		MaxConcurrentStreams: mostStreams,
-		MaxReadFrameSize:     mostFrame,
-		IdleTimeout:          cfg.IdleTimeout,
-		WriteByteTimeout:     cfg.IdleTimeout,
-	}
-	if http2.ConfigureServer(base, h2) != nil {
-		return
-	}
-	c.mu.Lock()
-	c.goAway = func() { base.Shutdown(context.Background()) } // does not wait: it knows of no connection
-	c.mu.Unlock()
-	if c.draining() {
-		c.wake()
-	}
-	h2.ServeConn(c.nc, &http2.ServeConnOpts{
-		Context:          c.srv.stop,
-		BaseConfig:       base,
-		SawClientPreface: c.tls == nil,
-	})
-	c.mu.Lock()
-	c.goAway = nil
-	c.mu.Unlock()
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	c.under.ended = make(chan struct{})
+	server.Serve(&once{conn: c.nc, addr: c.sock.LocalAddr(), taken: func() {
+		c.setGoAway(func() { server.Shutdown(over) }) // begins it, and does not wait
+		if c.draining() {
+			c.wake()
+		}
+	}})
+	<-c.under.ended
+	c.setGoAway(nil)
 }
+
+func (c *conn) setGoAway(goAway func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.goAway = goAway
+}
+
+// once is a listener with one connection.
+type once struct {
+	conn  net.Conn
+	addr  net.Addr
+	taken func() // called when the server has the connection
+}
+
+// Accept gives the connection, and then fails for good: the server goes on with what it has.
+func (o *once) Accept() (net.Conn, error) {
+	if o.conn == nil {
+		o.taken()
+		return nil, net.ErrClosed
+	}
+	c := o.conn
+	o.conn = nil
+	return c, nil
+}
+
+// Close does nothing.
+func (o *once) Close() error { return nil }
+
+// Addr is where the connection came in.
+func (o *once) Addr() net.Addr { return o.addr }
 
 // sendAway tells the client of HTTP/2 to send no more requests here. A connection that has just begun, and does
 // not know of itself yet, is told once more. The caller holds mu.

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/pires/go-proxyproto"
@@ -96,7 +97,7 @@ func (cfg *Config) trusts(a netip.Addr) bool {
 const firstRead = 1 << 10
 
 func (c *conn) shakeHands(t *tls.Config) protocol {
-	c.under = c.layer(0)
+	c.under = c.layer()
 	c.tls = tls.Server(c.under, t)
 	c.nc, c.secure = c.tls, true
 	if c.tls.Handshake() != nil {
@@ -121,7 +122,8 @@ func (c *conn) readPreface() protocol {
 		case string(here[:n]) != http2.ClientPreface[:n]:
 			return speaksHTTP1
 		case n == len(http2.ClientPreface):
-			c.nc = c.layer(n)
+			c.under = c.layer()
+			c.nc = c.under
 			return speaksHTTP2
 		}
 		if c.in.buf == nil {
@@ -134,9 +136,9 @@ func (c *conn) readPreface() protocol {
 	}
 }
 
-// layer makes the socket for a layer above that reads by itself, behind the first n bytes of what is there.
-func (c *conn) layer(n int) *socket {
-	s := &socket{Conn: c.sock, early: bytes.Clone(c.in.bytes()[n:])}
+// layer makes the socket for a layer above that reads by itself, what is there included.
+func (c *conn) layer() *socket {
+	s := &socket{Conn: c.sock, early: bytes.Clone(c.in.bytes())}
 	c.release()
 	return s
 }
@@ -146,8 +148,10 @@ func (c *conn) layer(n int) *socket {
 // the middle of a record.
 type socket struct {
 	net.Conn
-	early   []byte // what came with a PROXY header or a preface
-	patient *conn  // nil: the deadlines are those of the layer above
+	early   []byte        // what came with a PROXY header or a preface
+	patient *conn         // nil: the deadlines are those of the layer above
+	ended   chan struct{} // closed when the layer above closes; nil: nobody asks
+	once    sync.Once
 }
 
 func (s *socket) Read(p []byte) (int, error) {
@@ -167,4 +171,12 @@ func (s *socket) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// Close closes the socket.
+func (s *socket) Close() error {
+	if s.ended != nil {
+		s.once.Do(func() { close(s.ended) })
+	}
+	return s.Conn.Close()
 }
