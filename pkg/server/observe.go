@@ -44,21 +44,25 @@ func (s *Server) snapshot() metrics.Snapshot {
 		LogDropped: s.accessLog.Dropped(),
 		Reload:     metrics.Reload{Success: true, At: s.started},
 	}
+	for _, l := range s.listeners {
+		st := l.Stats()
+		snap.Listeners = append(snap.Listeners, metrics.Listener{
+			Name: l.name, Connections: int(st.Connections), Accepted: st.Accepted, InFlight: int(st.InFlight),
+			Requests: [metrics.Protocols]uint64{metrics.ProtocolH1: st.HTTP1, metrics.ProtocolH2: st.HTTP2},
+		})
+	}
 	now := time.Now()
 	for _, p := range s.pools.sorted {
 		counts, sum := p.data.Heads.Snapshot()
 		mp := metrics.Pool{
 			Name:     p.config.Name,
+			Size:     p.engine.Len(),
 			Retries:  p.data.Retries.Load(),
 			Duration: metrics.Histogram{Counts: counts, Sum: sum.Seconds()},
 		}
-		for _, m := range p.engine.Status(now).Members {
-			mm := metrics.Member{Address: m.Address, Ejected: m.State == lb.Ejected}
-			attempts := &m.Attachment.(*upstream.Member).Attempts
-			for i := range attempts {
-				mm.Attempts[i] = attempts[i].Load()
-			}
-			mp.Members = append(mp.Members, mm)
+		if s.config.Metrics.PerMember {
+			mp.Members = memberCounts(p.engine.Status(now))
+			mp.Size = len(mp.Members) // of the same moment
 		}
 		snap.Pools = append(snap.Pools, mp)
 	}
@@ -72,6 +76,19 @@ func (s *Server) snapshot() metrics.Snapshot {
 		}
 	}
 	return snap
+}
+
+// memberCounts are the members of a pool with what they have counted.
+func memberCounts(st lb.Status) []metrics.Member {
+	all := make([]metrics.Member, len(st.Members))
+	for i, m := range st.Members {
+		all[i] = metrics.Member{Address: m.Address, Ejected: m.State == lb.Ejected}
+		attempts := &m.Attachment.(*upstream.Member).Attempts
+		for class := range attempts {
+			all[i].Attempts[class] = attempts[class].Load()
+		}
+	}
+	return all
 }
 
 // houseTime is how often the house is kept: idle connections expire and events reach the log this late at
