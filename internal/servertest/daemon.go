@@ -213,6 +213,9 @@ func (d *Daemon) Lines(n int) []map[string]any {
 	return all
 }
 
+// ProcessLog is what the daemon has logged about itself so far.
+func (d *Daemon) ProcessLog() string { return d.log.String() }
+
 // Until waits for a condition that has no event of its own, and ends the test where it does not come.
 func (d *Daemon) Until(what string, ok func() bool) {
 	d.t.Helper()

@@ -12,11 +12,12 @@ import (
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
-// logRequest hands a finished request to the access log.
-func (s *Server) logRequest(r *proxy.Record) {
-	e := accesslog.Entry(*r)
-	s.accessLog.Write(&e)
+func (s *Server) accessLogOptions() accesslog.Options {
+	return accesslog.Options{Output: s.config.AccessLog.Output, Format: s.config.AccessLog.Format, Log: s.log}
 }
+
+// logRequest hands a finished request to the access log.
+func (s *Server) logRequest(r *proxy.Record) { s.accessLog.Write((*accesslog.Entry)(r)) }
 
 func (s *Server) metricsServer() *http.Server {
 	mux := http.NewServeMux()
