@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -129,5 +130,50 @@ func BenchmarkMetrics(b *testing.B) {
 		if n := len(d.MetricsText()); n < 60_000*50 {
 			b.Fatalf("%d bytes", n)
 		}
+	}
+}
+
+// A member dies under load. In agreement, and within a second of its ejection, it shows in the metrics, in the
+// API, in the process log and in the access log.
+func TestDeadMemberShowsEverywhere(t *testing.T) {
+	m := named(t, "a", "b")
+	d := servertest.Start(t, servertest.Setup{Members: addresses(m), Pool: []string{"passive_health: {failures: 3, cooldown: 1h}"}})
+	d.Sequence(4)
+	dead := m[1].Address()
+	m[1].Kill()
+	requests := 4
+	ejected := `scalws_upstream_member_ejected{member="` + dead + `",pool="p"}`
+	for ; d.Metric(ejected) != "1"; requests++ {
+		if r := d.Get("/"); r.Status != 200 || requests > 20 {
+			t.Fatalf("request %d: %s", requests, r.Head)
+		}
+	}
+	begin := time.Now()
+	up, err := d.Admin.Upstream(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := up.Members[1]; got.Address != dead || got.State != "ejected" || got.ConsecutiveFailures != 3 || got.LastFailure != "connect_refused" {
+		t.Errorf("the API shows %+v", got)
+	}
+	event := "kind=ejected pool=p member=" + dead
+	d.Until("the process log tells", func() bool { return strings.Contains(d.ProcessLog(), event) })
+	retried := 0
+	for _, line := range d.Lines(requests) {
+		if line["upstream_attempts"] == 2.0 && line["upstream_member"] == m[0].Address() && line["status"] == 200.0 {
+			retried++
+		}
+	}
+	// The limit of a second is for the daemon; a busy machine may add to it.
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("log lines came after %s", took)
+	}
+	want := map[string]string{
+		`scalws_upstream_requests_total{class="error",member="` + dead + `",pool="p"}`: "3",
+		`scalws_upstream_pool_retries_total{pool="p"}`:                                 "3",
+	}
+	got := values(d.MetricsText(), `scalws_upstream_requests_total{class="error",member="`+dead, "scalws_upstream_pool_retries_total")
+	if diff := cmp.Diff(want, got); diff != "" || retried != 3 {
+		t.Errorf("%d lines of retried requests; metrics (-want +got):\n%s", retried, diff)
 	}
 }

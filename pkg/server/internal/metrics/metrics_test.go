@@ -294,6 +294,14 @@ func TestTooManyScrapesAtOnce(t *testing.T) {
 	})
 }
 
+func BenchmarkScrapeFewMembers(b *testing.B) {
+	h := Handler(fixed(sample()), "1.2.3")
+	b.ReportAllocs()
+	for b.Loop() {
+		scrape(b, h)
+	}
+}
+
 func BenchmarkScrape10000Members(b *testing.B) {
 	h := Handler(fixed(large(10_000)), "1.2.3")
 	b.ReportAllocs()
