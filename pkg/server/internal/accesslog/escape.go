@@ -15,7 +15,11 @@ func appendText[T string | []byte](b []byte, f format, value T) []byte {
 		return append(b, value...)
 	}
 	b = append(b, '"')
-	b = appendEscaped(b, value, `\x`, f.spaces)
+	if f.spaces && plain(value, ' ') {
+		b = append(b, value...) // as most user agents are
+	} else {
+		b = appendEscaped(b, value, `\x`, f.spaces)
+	}
 	return append(b, '"')
 }
 

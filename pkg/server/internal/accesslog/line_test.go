@@ -314,6 +314,7 @@ func BenchmarkAppendEntry(b *testing.B) {
 	for _, name := range []string{JSON, Text} {
 		b.Run(name, func(b *testing.B) {
 			e, buf, at := sample(), make([]byte, 0, 1024), second{}
+			e.UserAgent = []byte("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0")
 			b.ReportAllocs()
 			for b.Loop() {
 				buf = appendEntry(buf[:0], format{json: name == JSON}, &at, e)
