@@ -178,6 +178,8 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 	stop, force, hup := make(chan os.Signal, 2), make(chan struct{}), make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	signal.Notify(hup, syscall.SIGHUP)
+	// Without this the program would end when who reads its output ends: a log is never worth the traffic.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer close(force)

@@ -223,10 +223,12 @@ type AdminSocket struct {
 	Group string
 }
 
-// Metrics is the metrics listener.
+// Metrics is the metrics listener, and what is shown there and by the admin API.
 type Metrics struct {
 	// Address is empty for no listener.
 	Address string
+	// PerMember shows the series with a member label.
+	PerMember bool
 }
 
 // AccessLog is where request lines go.

@@ -104,6 +104,8 @@ func metricsFields(m *Metrics) []strict.Field {
 	return []strict.Field{
 		{Name: "address", Otherwise: "no listener", Kind: strict.Scalar(&m.Address, listenAddress(false)),
 			Meaning: "Where /metrics, /healthz and /readyz are answered."},
+		{Name: "per_member", Def: "true", Kind: strict.Scalar(&m.PerMember, strict.Truth()),
+			Meaning: "false leaves out the series with a member label, for pools of thousands."},
 	}
 }
 

@@ -89,6 +89,7 @@ tenants:
 				ConnectTimeout: client.ConnectTimeout, ResponseTimeout: client.ResponseTimeout},
 		}}}},
 		Admin:     Admin{Socket: AdminSocket{Mode: 0o660}},
+		Metrics:   Metrics{PerMember: true},
 		AccessLog: AccessLog{Output: "stdout", Format: "json"},
 	}
 	if diff := cmp.Diff(want, cfg, cmpopts.IgnoreFields(Config{}, "Digest")); diff != "" {

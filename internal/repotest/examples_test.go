@@ -3,20 +3,23 @@ package repotest
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scalws/scalws/internal/config"
 )
 
-// scenarios are no configurations: internal/sim runs each of them in a test.
-const scenarios = "examples/simulate/"
+// others are examples of something else: scenarios, each of which internal/sim runs in a test, and rules for
+// Prometheus, which pkg/server holds against the metrics of a daemon.
+var others = []string{"examples/simulate/", "examples/monitoring/"}
 
 // TestExamplesLoad: an example that the daemon refuses is worse than none.
 func TestExamplesLoad(t *testing.T) {
 	found := false
 	for _, name := range files(t) {
-		if strings.HasPrefix(name, scenarios) || !strings.HasPrefix(name, "examples/") || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" {
+		other := slices.ContainsFunc(others, func(folder string) bool { return strings.HasPrefix(name, folder) })
+		if other || !strings.HasPrefix(name, "examples/") || path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" {
 			continue
 		}
 		found = true

@@ -30,6 +30,10 @@ type Setup struct {
 	Members []string
 	// Pool are more lines of the pool p.
 	Pool []string
+	// Metrics are more lines of the metrics section.
+	Metrics []string
+	// AccessLog is the access_log section in flow style; empty: JSON into the file that Lines reads.
+	AccessLog string
 	// Runtime in flow style; empty: {type: proxy, upstream: {pool: p}}.
 	Runtime string
 	// Rest replaces the upstreams and tenants sections.
@@ -96,7 +100,14 @@ func (s Setup) text(logFile string) string {
 	for _, l := range s.Server {
 		fmt.Fprintf(&b, "  %s\n", l)
 	}
-	fmt.Fprintf(&b, "metrics: {address: \"127.0.0.1:0\"}\naccess_log: {output: %q}\n", logFile)
+	accessLog := s.AccessLog
+	if accessLog == "" {
+		accessLog = fmt.Sprintf("{output: %q}", logFile)
+	}
+	fmt.Fprintf(&b, "access_log: %s\nmetrics:\n  address: \"127.0.0.1:0\"\n", accessLog)
+	for _, l := range s.Metrics {
+		fmt.Fprintf(&b, "  %s\n", l)
+	}
 	if s.Rest != "" {
 		b.WriteString(s.Rest)
 		return b.String()
@@ -201,6 +212,9 @@ func (d *Daemon) Lines(n int) []map[string]any {
 	})
 	return all
 }
+
+// ProcessLog is what the daemon has logged about itself so far.
+func (d *Daemon) ProcessLog() string { return d.log.String() }
 
 // Until waits for a condition that has no event of its own, and ends the test where it does not come.
 func (d *Daemon) Until(what string, ok func() bool) {

@@ -12,11 +12,12 @@ import (
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
-// logRequest hands a finished request to the access log.
-func (s *Server) logRequest(r *proxy.Record) {
-	e := accesslog.Entry(*r)
-	s.accessLog.Write(&e)
+func (s *Server) accessLogOptions() accesslog.Options {
+	return accesslog.Options{Output: s.config.AccessLog.Output, Format: s.config.AccessLog.Format, Log: s.log}
 }
+
+// logRequest hands a finished request to the access log.
+func (s *Server) logRequest(r *proxy.Record) { s.accessLog.Write((*accesslog.Entry)(r)) }
 
 func (s *Server) metricsServer() *http.Server {
 	mux := http.NewServeMux()
@@ -44,21 +45,25 @@ func (s *Server) snapshot() metrics.Snapshot {
 		LogDropped: s.accessLog.Dropped(),
 		Reload:     metrics.Reload{Success: true, At: s.started},
 	}
+	for _, l := range s.listeners {
+		st := l.Stats()
+		snap.Listeners = append(snap.Listeners, metrics.Listener{
+			Name: l.name, Connections: int(st.Connections), Accepted: st.Accepted, InFlight: int(st.InFlight),
+			Requests: [metrics.Protocols]uint64{metrics.ProtocolH1: st.HTTP1, metrics.ProtocolH2: st.HTTP2},
+		})
+	}
 	now := time.Now()
 	for _, p := range s.pools.sorted {
 		counts, sum := p.data.Heads.Snapshot()
 		mp := metrics.Pool{
 			Name:     p.config.Name,
+			Size:     p.engine.Len(),
 			Retries:  p.data.Retries.Load(),
 			Duration: metrics.Histogram{Counts: counts, Sum: sum.Seconds()},
 		}
-		for _, m := range p.engine.Status(now).Members {
-			mm := metrics.Member{Address: m.Address, Ejected: m.State == lb.Ejected}
-			attempts := &m.Attachment.(*upstream.Member).Attempts
-			for i := range attempts {
-				mm.Attempts[i] = attempts[i].Load()
-			}
-			mp.Members = append(mp.Members, mm)
+		if s.config.Metrics.PerMember {
+			mp.Members = memberCounts(p.engine.Status(now))
+			mp.Size = len(mp.Members) // of the same moment
 		}
 		snap.Pools = append(snap.Pools, mp)
 	}
@@ -72,6 +77,19 @@ func (s *Server) snapshot() metrics.Snapshot {
 		}
 	}
 	return snap
+}
+
+// memberCounts are the members of a pool with what they have counted.
+func memberCounts(st lb.Status) []metrics.Member {
+	all := make([]metrics.Member, len(st.Members))
+	for i, m := range st.Members {
+		all[i] = metrics.Member{Address: m.Address, Ejected: m.State == lb.Ejected}
+		attempts := &m.Attachment.(*upstream.Member).Attempts
+		for class := range attempts {
+			all[i].Attempts[class] = attempts[class].Load()
+		}
+	}
+	return all
 }
 
 // houseTime is how often the house is kept: idle connections expire and events reach the log this late at

@@ -159,7 +159,7 @@ func load(o Options) (*config.Config, strict.Problems) {
 // by a daemon that can serve.
 func (s *Server) build() error {
 	var err error
-	if s.accessLog, err = accesslog.Open(s.config.AccessLog.Output, s.config.AccessLog.Format); err != nil {
+	if s.accessLog, err = accesslog.Open(s.accessLogOptions()); err != nil {
 		return err
 	}
 	s.teardown.add(s.accessLog.Close)

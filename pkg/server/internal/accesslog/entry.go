@@ -44,29 +44,3 @@ type Entry struct {
 	RequestID []byte
 	UserAgent []byte
 }
-
-// appendEntry appends e as one line. It is the one list of the fields and their order.
-func appendEntry(dst []byte, json bool, e *Entry) []byte {
-	l := line{buf: dst, json: json}
-	l.time("time", e.Time)
-	appendText(&l, "listener", e.Listener)
-	l.addr("client_ip", e.ClientIP)
-	appendText(&l, "method", e.Method)
-	appendText(&l, "host", e.Host)
-	appendText(&l, "path", e.Path)
-	appendText(&l, "protocol", e.Protocol)
-	l.number("status", int64(e.Status))
-	l.number("bytes_in", e.BytesIn)
-	l.number("bytes_out", e.BytesOut)
-	l.millis("duration_ms", max(e.Duration, 0))
-	appendText(&l, "tenant", e.Tenant)
-	appendText(&l, "application", e.Application)
-	appendText(&l, "pool", e.Pool)
-	appendText(&l, "upstream_member", e.Member)
-	l.number("upstream_attempts", int64(e.Attempts))
-	l.millis("upstream_ms", e.Upstream)
-	appendText(&l, "request_id", e.RequestID)
-	l.last = true
-	appendText(&l, "user_agent", e.UserAgent)
-	return l.end()
-}

@@ -49,6 +49,8 @@ func (m *memory) Close() error {
 
 func (m *memory) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
 
+func (m *memory) Stat() (os.FileInfo, error) { return nil, os.ErrInvalid }
+
 func (m *memory) got() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +67,7 @@ func mustClose(t *testing.T, l *Log) {
 func TestLogWritesAfterTheDelayOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
-		l := newLog(out, Text, "")
+		l := newLog(out, Options{Format: Text}, "")
 		time.Sleep(time.Hour)
 		if n := len(out.got()); n != 0 {
 			t.Fatalf("%d writes without a line", n)
@@ -96,9 +98,9 @@ func TestLogWritesAfterTheDelayOnce(t *testing.T) {
 func TestLogWritesAtOnceWhenFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
-		l := newLog(out, JSON, "")
+		l := newLog(out, Options{Format: JSON}, "")
 		begin := time.Now()
-		for size := 0; size < flushSize; size += len(appendEntry(nil, true, sample())) {
+		for size := 0; size < flushSize; size += len(appendEntry(nil, format{json: true}, &second{}, sample())) {
 			l.Write(sample())
 		}
 		synctest.Wait()
@@ -112,7 +114,7 @@ func TestLogWritesAtOnceWhenFull(t *testing.T) {
 func TestLogCloseWritesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
-		l := newLog(out, Text, "")
+		l := newLog(out, Options{Format: Text}, "")
 		l.Write(sample())
 		begin := time.Now()
 		mustClose(t, l)
@@ -131,8 +133,8 @@ func TestLogCloseWritesTheRest(t *testing.T) {
 func TestLogTornLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
-		l := newLog(out, Text, "")
-		length := len(appendEntry(nil, false, sample()))
+		l := newLog(out, Options{Format: Text}, "")
+		length := len(appendEntry(nil, format{}, &second{}, sample()))
 		out.take = length + 10
 		for range 3 {
 			l.Write(sample())
@@ -144,7 +146,7 @@ func TestLogTornLine(t *testing.T) {
 		l.Write(sample())
 		mustClose(t, l)
 		lines := strings.SplitAfter(strings.Join(out.got(), ""), "\n")
-		whole := string(appendEntry(nil, false, sample()))
+		whole := string(appendEntry(nil, format{}, &second{}, sample()))
 		if len(lines) != 4 || lines[0] != whole || lines[1] != whole[:10]+"\n" || lines[2] != whole || lines[3] != "" {
 			t.Errorf("got %q", lines)
 		}
@@ -154,7 +156,7 @@ func TestLogTornLine(t *testing.T) {
 func TestLogCloseReportsAFailedWrite(t *testing.T) {
 	out := newMemory()
 	out.take = 0
-	l := newLog(out, Text, "")
+	l := newLog(out, Options{Format: Text}, "")
 	l.Write(sample())
 	if err := l.Close(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Close() = %v, want ENOSPC", err)
@@ -171,8 +173,8 @@ func TestLogBlockedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = r.Close() }()
-	l := newLog(w, JSON, "")
-	length := len(appendEntry(nil, true, sample()))
+	l := newLog(w, Options{Format: JSON}, "")
+	length := len(appendEntry(nil, format{json: true}, &second{}, sample()))
 	lines := 4 * maxBuffer / length
 	for range lines {
 		l.Write(sample())
@@ -206,7 +208,7 @@ func TestLogBlockedPipe(t *testing.T) {
 func TestLogWriteAllocatesNothing(t *testing.T) {
 	for _, format := range []string{JSON, Text} {
 		t.Run(format, func(t *testing.T) {
-			l, err := Open(os.DevNull, format)
+			l, err := Open(Options{Output: os.DevNull, Format: format})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +224,7 @@ func TestLogWriteAllocatesNothing(t *testing.T) {
 
 func TestLogReopenAfterRename(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
-	l, err := Open(path, Text)
+	l, err := Open(Options{Output: path, Format: Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +263,7 @@ func TestLogReopenKeepsTheOldFileOnAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "access.log")
-	l, err := Open(path, Text)
+	l, err := Open(Options{Output: path, Format: Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +296,7 @@ func hosts(t *testing.T, file string) []string {
 func TestOpenAppendsWithMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "access.log")
 	for range 2 {
-		l, err := Open(path, JSON)
+		l, err := Open(Options{Output: path, Format: JSON})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +336,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l, err := Open(tt.output, tt.format)
+			l, err := Open(Options{Output: tt.output, Format: tt.format})
 			if err == nil || tt.want != nil && !errors.Is(err, tt.want) {
 				t.Errorf("Open = %v, %v, want %v", l, err, tt.want)
 			}
@@ -343,7 +345,7 @@ func TestOpenErrors(t *testing.T) {
 }
 
 func TestOpenOff(t *testing.T) {
-	l, err := Open("off", JSON)
+	l, err := Open(Options{Output: "off", Format: JSON})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +357,7 @@ func TestOpenOff(t *testing.T) {
 
 func TestOpenStandardStreams(t *testing.T) {
 	for _, output := range []string{"stdout", "stderr"} {
-		l, err := Open(output, JSON)
+		l, err := Open(Options{Output: output, Format: JSON})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,7 +375,7 @@ func TestLogConcurrent(t *testing.T) {
 	const writers, lines = 8, 500
 	dir := t.TempDir()
 	path := filepath.Join(dir, "access.log")
-	l, err := Open(path, Text)
+	l, err := Open(Options{Output: path, Format: Text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +398,7 @@ func TestLogConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, whole := 0, string(appendEntry(nil, false, sample()))
+	total, whole := 0, string(appendEntry(nil, format{}, &second{}, sample()))
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -416,7 +418,7 @@ func TestLogConcurrent(t *testing.T) {
 func BenchmarkLogWrite(b *testing.B) {
 	for _, format := range []string{JSON, Text} {
 		b.Run(format, func(b *testing.B) {
-			l, err := Open(os.DevNull, format)
+			l, err := Open(Options{Output: os.DevNull, Format: format})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// run is the single writer. It sleeps until there is a line, then gives others flushDelay to join it
+// write is the single writer. It sleeps until there is a line, then gives others flushDelay to join it
 // unless the buffer fills up before.
-func (l *Log) run() {
+func (l *Log) write() {
 	defer close(l.done)
-	w := writer{log: l}
+	w := writer{log: l, out: l.out}
 	timer := time.NewTimer(flushDelay)
 	defer timer.Stop()
 	for quitting := false; !quitting; {
@@ -28,27 +28,34 @@ func (l *Log) run() {
 		}
 		w.flush()
 	}
-	if err := w.close(); err != nil {
-		l.closeErr = fmt.Errorf("closing access log: %w", err)
+	// An error of the last write matters more than one of closing.
+	if err := w.out.Close(); w.err == nil {
+		w.err = err
+	}
+	if w.err != nil {
+		l.closeErr = fmt.Errorf("closing access log: %w", w.err)
 	}
 }
 
 // writer is the goroutine's side of the double buffer.
 type writer struct {
 	log *Log
+	out output
 	// spare is the buffer that is swapped in next.
 	spare []byte
 	// torn is set when the output took a part of a line: the next write ends that line first.
 	torn bool
 	// err is what came of the last write.
 	err error
+	// place is how it stands with the file's path.
+	place place
 }
 
 // flush swaps the buffers and writes. Only the swap holds the mutex.
 func (w *writer) flush() {
 	l := w.log
 	l.mu.Lock()
-	full, out := l.buf, l.out
+	full := l.buf
 	l.buf = w.spare[:0]
 	next, mark := l.next, len(full)
 	if next != nil {
@@ -57,54 +64,55 @@ func (w *writer) flush() {
 	}
 	l.mu.Unlock()
 
-	w.write(out, full[:mark])
+	if next == nil {
+		w.look(time.Now())
+	}
+	w.lines(full[:mark])
 	if next != nil {
-		// The old file is gone from its path: an error of its Close could not be acted on.
-		_ = out.Close()
-		l.mu.Lock()
-		l.out = next
-		l.mu.Unlock()
-		w.torn = false
-		w.write(next, full[mark:])
+		w.switchTo(next)
+		w.lines(full[mark:])
 	}
 	w.spare = full
 }
 
-// write hands whole lines to the output and counts those that it did not take whole.
-func (w *writer) write(out output, lines []byte) {
+// switchTo makes next the output.
+func (w *writer) switchTo(next output) {
+	// The old file is gone from its path: an error of its Close could not be acted on.
+	_ = w.out.Close()
+	w.out, w.torn, w.place = next, false, place{}
+	w.log.mu.Lock()
+	w.log.out = next
+	w.log.mu.Unlock()
+}
+
+// lines hands whole lines to the output and counts those that it did not take whole.
+func (w *writer) lines(lines []byte) {
 	if len(lines) == 0 {
 		return
 	}
-	w.err = nil
+	if w.place.lost != nil {
+		w.failed(lines, w.place.lost)
+		return
+	}
 	if w.torn {
-		if _, err := out.Write([]byte{'\n'}); err != nil {
+		if _, err := w.out.Write([]byte{'\n'}); err != nil {
 			w.failed(lines, err)
 			return
 		}
 		w.torn = false
 	}
-	n, err := out.Write(lines)
-	if err == nil {
+	n, err := w.out.Write(lines)
+	if err != nil {
+		w.torn = n > 0 && lines[n-1] != '\n'
+		w.failed(lines[n:], err)
 		return
 	}
-	w.torn = n > 0 && lines[n-1] != '\n'
-	w.failed(lines[n:], err)
+	w.err = nil
+	w.log.loss.whole()
 }
 
 func (w *writer) failed(lines []byte, err error) {
-	w.log.dropped.Add(uint64(bytes.Count(lines, []byte{'\n'})))
 	w.err = err
-}
-
-// close closes the output. An error of the last write matters more than one of closing.
-func (w *writer) close() error {
-	l := w.log
-	l.mu.Lock()
-	out := l.out
-	l.mu.Unlock()
-	err := out.Close()
-	if w.err != nil {
-		return w.err
-	}
-	return err
+	w.log.loss.because(err)
+	w.log.loss.add(uint64(bytes.Count(lines, []byte{'\n'})))
 }

@@ -1,23 +1,24 @@
 package metrics
 
 import (
-	"cmp"
-	"slices"
-	"strings"
-
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 )
 
 // collector turns a snapshot into series. Labels and meanings are those of docs/logging-metrics.md.
 type collector struct {
 	read func() Snapshot
-	// bounds of the histogram; classes are the values of the class label, by index in Member.Attempts.
-	bounds  []float64
-	classes [Classes]string
+	// bounds of the histogram.
+	bounds []float64
+	// classes and protocols are the values of these labels, by index in Member.Attempts and
+	// Listener.Requests.
+	classes   [Classes]*dto.LabelPair
+	protocols [Protocols]*dto.LabelPair
 
-	requests, duration, ejected, retries, members *prometheus.Desc
-	resends, logDropped                           *prometheus.Desc
-	buildInfo, reloadSuccess, reloadTime          *prometheus.Desc
+	requests, duration, ejected, retries, members   *prometheus.Desc
+	connections, accepted, inFlight, listenRequests *prometheus.Desc
+	resends, logDropped                             *prometheus.Desc
+	buildInfo, reloadSuccess, reloadTime            *prometheus.Desc
 	// build never changes.
 	build prometheus.Metric
 }
@@ -27,9 +28,8 @@ func newCollector(read func() Snapshot, version, goVersion string) *collector {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	c := &collector{
-		read:    read,
-		bounds:  Buckets(),
-		classes: [Classes]string{"2xx", "3xx", "4xx", "5xx", "error"},
+		read:   read,
+		bounds: Buckets(),
 
 		requests: desc("scalws_upstream_requests_total",
 			"Attempts by member and status class.", "pool", "member", "class"),
@@ -41,6 +41,14 @@ func newCollector(read func() Snapshot, version, goVersion string) *collector {
 			"Requests sent to another member.", "pool"),
 		members: desc("scalws_upstream_members",
 			"Members of the pool.", "pool"),
+		connections: desc("scalws_listener_connections",
+			"Client connections that are open.", "listener"),
+		accepted: desc("scalws_listener_connections_accepted_total",
+			"Client connections that were accepted.", "listener"),
+		inFlight: desc("scalws_listener_requests_in_flight",
+			"Requests whose answer is not out yet.", "listener"),
+		listenRequests: desc("scalws_listener_requests_total",
+			"Requests that began.", "listener", "protocol"),
 		resends: desc("scalws_upstream_retries_total",
 			"Requests sent again to the same member because a kept-alive connection was stale.", "tenant", "application", "protocol"),
 		logDropped: desc("scalws_access_log_dropped_total",
@@ -52,90 +60,87 @@ func newCollector(read func() Snapshot, version, goVersion string) *collector {
 		reloadTime: desc("scalws_config_last_reload_timestamp_seconds",
 			"When a configuration was last loaded or refused, in seconds since 1970."),
 	}
-	c.build = prometheus.MustNewConstMetric(c.buildInfo, prometheus.GaugeValue, 1, version, goVersion)
-	return c
-}
-
-func (c *collector) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{
-		c.requests, c.duration, c.ejected, c.retries, c.members,
-		c.resends, c.logDropped, c.buildInfo, c.reloadSuccess, c.reloadTime,
+	for i, class := range [Classes]string{"2xx", "3xx", "4xx", "5xx", "error"} {
+		c.classes[i] = label("class", class)
 	}
+	for i, protocol := range [Protocols]string{"h1", "h2"} {
+		c.protocols[i] = label("protocol", protocol)
+	}
+	c.build = &series{
+		desc: c.buildInfo, kind: prometheus.GaugeValue, value: 1,
+		labels: []*dto.LabelPair{label("goversion", goVersion), label("version", version)},
+	}
+	return c
 }
 
 // Describe implements [prometheus.Collector].
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range c.descs() {
+	for _, d := range []*prometheus.Desc{
+		c.requests, c.duration, c.ejected, c.retries, c.members,
+		c.connections, c.accepted, c.inFlight, c.listenRequests,
+		c.resends, c.logDropped, c.buildInfo, c.reloadSuccess, c.reloadTime,
+	} {
 		ch <- d
 	}
 }
 
-// Collect implements [prometheus.Collector]. A value that Prometheus would refuse (a label that is not
-// UTF-8) becomes an error of that series and leaves the others alone.
+// Collect implements [prometheus.Collector]. The registry refuses a value that Prometheus would refuse (a
+// label that is not UTF-8) and leaves the others alone.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
-	send := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
-		m, err := prometheus.NewConstMetric(d, kind, value, labels...)
-		if err != nil {
-			m = prometheus.NewInvalidMetric(d, err)
-		}
-		ch <- m
+	s, out := c.read(), sink(ch)
+	for i := range s.Listeners {
+		c.listener(out, &s.Listeners[i])
 	}
-	counter := func(d *prometheus.Desc, n uint64, labels ...string) {
-		send(d, prometheus.CounterValue, float64(n), labels...)
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		pool := label("pool", p.Name)
+		c.durations(out, p)
+		out.counter(c.retries, p.Retries, pool)
+		out.gauge(c.members, float64(p.Size), pool)
 	}
-	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
-		send(d, prometheus.GaugeValue, value, labels...)
-	}
-
-	s := c.read()
-	for _, p := range s.Pools {
-		c.collectDuration(ch, p)
-		counter(c.retries, p.Retries, p.Name)
-		gauge(c.members, float64(len(p.Members)), p.Name)
-	}
-	all := sortedMembers(s.Pools)
-	for _, m := range all {
-		gauge(c.ejected, number(m.Ejected), m.pool, m.Address)
-	}
-	// All classes of every member, so that rate() sees the first failure of a member.
-	for i, class := range c.classes {
-		for _, m := range all {
-			counter(c.requests, m.Attempts[i], m.pool, m.Address, class)
-		}
-	}
+	c.perMember(out, s.Pools)
 	for _, r := range s.Resends {
-		counter(c.resends, r.Count, r.Tenant, r.Application, r.Protocol)
+		out.counter(c.resends, r.Count, label("application", r.Application), label("protocol", r.Protocol), label("tenant", r.Tenant))
 	}
-	counter(c.logDropped, s.LogDropped)
+	out.counter(c.logDropped, s.LogDropped)
 	if !s.Reload.At.IsZero() {
-		gauge(c.reloadSuccess, number(s.Reload.Success))
-		gauge(c.reloadTime, float64(s.Reload.At.UnixMilli())/1000)
+		out.gauge(c.reloadSuccess, number(s.Reload.Success))
+		out.gauge(c.reloadTime, float64(s.Reload.At.UnixMilli())/1000)
 	}
 	ch <- c.build
 }
 
-// member is a member and the pool that it belongs to.
-type member struct {
-	*Member
-	pool string
+func (c *collector) listener(out sink, l *Listener) {
+	name := label("listener", l.Name)
+	out.gauge(c.connections, float64(l.Connections), name)
+	out.counter(c.accepted, l.Accepted, name)
+	out.gauge(c.inFlight, float64(l.InFlight), name)
+	for i, protocol := range c.protocols {
+		out.counter(c.listenRequests, l.Requests[i], name, protocol)
+	}
 }
 
-// sortedMembers are those of all pools in the order of an exposition, which is that of the label values
-// by label name. The registry sorts again, which for 10,000 members in another order takes most of a scrape.
-func sortedMembers(pools []Pool) []member {
-	var all []member
-	for _, p := range pools {
-		for i := range p.Members {
-			all = append(all, member{&p.Members[i], p.Name})
+// perMember shows all classes of every member, so that rate() sees the first failure of one.
+func (c *collector) perMember(out sink, pools []Pool) {
+	all := sortedMembers(pools)
+	for _, m := range all {
+		out.gauge(c.ejected, number(m.Ejected), m.labels[:]...)
+	}
+	// One slice each for all of them: allocated one by one, these were most of a scrape.
+	made := make([]series, len(all)*Classes)
+	labels := make([]*dto.LabelPair, 0, len(made)*3)
+	for i, class := range c.classes {
+		for j, m := range all {
+			from := len(labels)
+			labels = append(labels, class, m.labels[0], m.labels[1])
+			one := &made[i*len(all)+j]
+			*one = series{c.requests, prometheus.CounterValue, float64(m.Attempts[i]), labels[from:len(labels):len(labels)]}
+			out <- one
 		}
 	}
-	slices.SortFunc(all, func(a, b member) int {
-		return cmp.Or(strings.Compare(a.Address, b.Address), strings.Compare(a.pool, b.pool))
-	})
-	return all
 }
 
-func (c *collector) collectDuration(ch chan<- prometheus.Metric, p Pool) {
+func (c *collector) durations(out sink, p *Pool) {
 	cumulative := make(map[float64]uint64, len(c.bounds))
 	var count uint64
 	for i, n := range p.Duration.Counts {
@@ -151,7 +156,7 @@ func (c *collector) collectDuration(ch chan<- prometheus.Metric, p Pool) {
 	if err != nil {
 		m = prometheus.NewInvalidMetric(c.duration, err)
 	}
-	ch <- m
+	out <- m
 }
 
 func number(b bool) float64 {

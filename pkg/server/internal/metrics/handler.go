@@ -9,6 +9,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
+// maxScrapes is how many scrapes may be under way; the next one gets a 503. Each has the series of all members
+// in memory.
+const maxScrapes = 10
+
 // Handler answers scrapes with what read returns, and with the Go runtime's and the process's own
 // metrics. It calls read once for each scrape, from the scrape's goroutine.
 func Handler(read func() Snapshot, version string) http.Handler {
@@ -18,6 +22,11 @@ func Handler(read func() Snapshot, version string) http.Handler {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	// A series that cannot be shown costs that series, not the scrape.
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError})
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		// A series that cannot be shown costs that series, not the scrape.
+		ErrorHandling: promhttp.ContinueOnError,
+		// Coalescing would bound the memory too, but a scraper that does not read its answer would hold old
+		// values for all others.
+		MaxRequestsInFlight: maxScrapes,
+	})
 }

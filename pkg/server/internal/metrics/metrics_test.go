@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,9 +28,14 @@ func sample() Snapshot {
 	counts := make([]uint64, len(Buckets())+1)
 	counts[0], counts[3], counts[16] = 5, 2, 1
 	return Snapshot{
+		Listeners: []Listener{
+			{Name: "http", Connections: 4, Accepted: 19, InFlight: 2, Requests: [Protocols]uint64{ProtocolH1: 50}},
+			{Name: "https", Accepted: 3, Requests: [Protocols]uint64{ProtocolH1: 1, ProtocolH2: 6}},
+		},
 		Pools: []Pool{
 			{
 				Name:     "api",
+				Size:     2,
 				Retries:  3,
 				Duration: Histogram{Counts: counts, Sum: 90.25},
 				Members: []Member{
@@ -70,6 +78,10 @@ func families() []family {
 		{"scalws_build_info", "gauge", "version, goversion"},
 		{"scalws_config_last_reload_success", "gauge", ""},
 		{"scalws_config_last_reload_timestamp_seconds", "gauge", ""},
+		{"scalws_listener_connections", "gauge", "listener"},
+		{"scalws_listener_connections_accepted_total", "counter", "listener"},
+		{"scalws_listener_requests_in_flight", "gauge", "listener"},
+		{"scalws_listener_requests_total", "counter", "listener, protocol"},
 		{"scalws_upstream_member_ejected", "gauge", "pool, member"},
 		{"scalws_upstream_members", "gauge", "pool"},
 		{"scalws_upstream_pool_retries_total", "counter", "pool"},
@@ -129,7 +141,7 @@ func TestMemberGone(t *testing.T) {
 		t.Fatal(got)
 	}
 	s.Pools = s.Pools[:1]
-	s.Pools[0].Members = s.Pools[0].Members[1:]
+	s.Pools[0].Members, s.Pools[0].Size = s.Pools[0].Members[1:], 1
 	got := exposition(t, s)
 	for _, gone := range []string{"192.0.2.5:8080", `pool="empty"`} {
 		if strings.Contains(got, gone) {
@@ -221,12 +233,77 @@ func TestHandlerInvalidLabel(t *testing.T) {
 	}
 }
 
-func BenchmarkScrape10000Members(b *testing.B) {
-	members := make([]Member, 10_000)
+// large is a pool of n members.
+func large(n int) Snapshot {
+	members := make([]Member, n)
 	for i := range members {
 		members[i] = Member{Address: fmt.Sprintf("10.0.%d.%d:8080", i/256, i%256), Attempts: [Classes]uint64{uint64(i), 1, 2, 3, 4}}
 	}
-	h := Handler(fixed(Snapshot{Pools: []Pool{{Name: "api", Members: members}}}), "1.2.3")
+	return Snapshot{Pools: []Pool{{Name: "api", Size: n, Members: members}}}
+}
+
+// Ten times the members cost about ten times as much. The bound is far from that, and from the hundredfold of
+// something quadratic; it is processor time, which other programs do not lengthen.
+func TestScrapeGrowsWithTheMembers(t *testing.T) {
+	best := func(n int) time.Duration {
+		h, least := Handler(fixed(large(n)), "1"), time.Hour
+		for range 3 {
+			begin := processorTime(t)
+			for range 10_000 / n {
+				scrape(t, h)
+			}
+			least = min(least, processorTime(t)-begin)
+		}
+		return least / time.Duration(10_000/n)
+	}
+	small, big := best(1000), best(10_000)
+	if big > 40*small {
+		t.Errorf("%s for 1,000 members and %s for 10,000", small, big)
+	}
+}
+
+// processorTime is what the process has used so far.
+func processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func TestTooManyScrapesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := Handler(func() Snapshot { time.Sleep(time.Second); return sample() }, "1")
+		var statuses [maxScrapes + 2]int
+		var group sync.WaitGroup
+		for i := range statuses {
+			group.Go(func() {
+				res, _ := scrape(t, h)
+				statuses[i] = res.StatusCode
+			})
+		}
+		group.Wait()
+		slices.Sort(statuses[:])
+		if statuses[maxScrapes-1] != http.StatusOK || statuses[maxScrapes] != http.StatusServiceUnavailable {
+			t.Errorf("statuses %v, want %d of 200", statuses, maxScrapes)
+		}
+		if res, _ := scrape(t, h); res.StatusCode != http.StatusOK {
+			t.Errorf("afterwards: %s", res.Status)
+		}
+	})
+}
+
+func BenchmarkScrapeFewMembers(b *testing.B) {
+	h := Handler(fixed(sample()), "1.2.3")
+	b.ReportAllocs()
+	for b.Loop() {
+		scrape(b, h)
+	}
+}
+
+func BenchmarkScrape10000Members(b *testing.B) {
+	h := Handler(fixed(large(10_000)), "1.2.3")
 	b.ReportAllocs()
 	for b.Loop() {
 		if res, body := scrape(b, h); res.StatusCode != http.StatusOK || len(body) < 60_000*50 {

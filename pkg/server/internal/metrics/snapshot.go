@@ -8,20 +8,45 @@ import "time"
 
 // Snapshot is everything that a scrape shows, at one time.
 type Snapshot struct {
-	Pools   []Pool
-	Resends []Resend
+	Listeners []Listener
+	Pools     []Pool
+	Resends   []Resend
 	// LogDropped counts access log lines that were lost.
 	LogDropped uint64
 	Reload     Reload
 }
 
+// Listener is a listener that is served now.
+type Listener struct {
+	Name string
+	// Connections of clients that are open; Accepted counts all there were, those included.
+	Connections int
+	Accepted    uint64
+	// InFlight are requests whose answer is not out yet.
+	InFlight int
+	// Requests counts those that began, by protocol.
+	Requests [Protocols]uint64
+}
+
+// The index of a protocol in Listener.Requests.
+const (
+	// ProtocolH1 is HTTP/1.0 and HTTP/1.1.
+	ProtocolH1 = iota
+	ProtocolH2
+	// Protocols is how many there are.
+	Protocols
+)
+
 // Pool is a pool that is served now.
 type Pool struct {
 	Name string
+	// Size is how many members there are, ejected ones included.
+	Size int
 	// Retries counts requests sent to another member.
 	Retries  uint64
 	Duration Histogram
-	// Members that are in the pool now, ejected ones included.
+	// Members are those that get series of their own: all that are in the pool now, or none where
+	// metrics.per_member is off.
 	Members []Member
 }
 
