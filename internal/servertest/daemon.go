@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,6 +39,8 @@ type Setup struct {
 	Runtime string
 	// Rest replaces the upstreams and tenants sections.
 	Rest string
+	// Resolver resolves the names of members; nil: the system's.
+	Resolver *net.Resolver
 }
 
 // Daemon is a daemon that runs in this process until the test ends.
@@ -65,7 +68,7 @@ func Start(t testing.TB, s Setup) *Daemon {
 	var err error
 	d.server, err = server.New(server.Options{
 		File: "test.yaml", Text: []byte(s.text(d.logFile)), AdminSocket: filepath.Join(dir, "admin.sock"),
-		Log: log, Version: "test",
+		Resolver: s.Resolver, Log: log, Version: "test",
 	})
 	if err != nil {
 		t.Fatalf("starting daemon: %v\n%s", err, s.text(d.logFile))

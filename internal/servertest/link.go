@@ -3,6 +3,7 @@ package servertest
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"net"
 	"net/textproto"
 	"strings"
@@ -26,6 +27,9 @@ type link struct {
 func (c *link) reset() { resetConn(c.Conn) }
 
 func resetConn(conn net.Conn) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
 	}

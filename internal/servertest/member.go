@@ -2,14 +2,15 @@ package servertest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
 	"testing"
 )
 
-// Member is a scripted server that logs what it receives. Create it with [NewMember] or
-// [NewUnixMember]. Its methods may be called from the goroutine of the test while it serves.
+// Member is a scripted server that logs what it receives. Create it with [NewMember],
+// [NewTLSMember] or [NewUnixMember]. Its methods may be called from the goroutine of the test while it serves.
 type Member struct {
 	t       testing.TB
 	address address
@@ -35,6 +36,25 @@ func NewMember(t testing.TB) *Member {
 	address, err := reservePort()
 	if err != nil {
 		t.Fatalf("reserving a port for a member: %v", err)
+	}
+	return start(t, address)
+}
+
+// NewTLSMember is a member that speaks TLS. What its clients did in their handshakes it does not log: the
+// configuration's VerifyConnection can.
+func NewTLSMember(t testing.TB, c *tls.Config) *Member {
+	t.Helper()
+	address, err := reservePort()
+	if err != nil {
+		t.Fatalf("reserving a port for a member: %v", err)
+	}
+	listen := address.listen
+	address.listen = func() (net.Listener, error) {
+		listener, err := listen()
+		if err != nil {
+			return nil, err
+		}
+		return tls.NewListener(listener, c), nil
 	}
 	return start(t, address)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"slices"
 	"sync"
@@ -30,14 +31,15 @@ type pool struct {
 	members map[string]*upstream.Member
 }
 
-// newPool builds a pool. seq numbers its events among those of the whole process.
-func newPool(c config.Upstream, client config.Client, seq *lb.Sequence, key []byte, now time.Time) (*pool, error) {
+// newPool builds a pool whose names r resolves. seq numbers its events among those of the whole process.
+func newPool(c config.Upstream, client config.Client, r *net.Resolver, seq *lb.Sequence, key []byte, now time.Time) (*pool, error) {
 	p := &pool{
 		config:      c,
 		incarnation: randomHex(3),
-		options:     upstream.Options{Keepalive: c.Keepalive, IdleTimeout: client.IdleTimeout},
+		options:     upstream.Options{Keepalive: c.Keepalive, IdleTimeout: client.IdleTimeout, Resolver: r},
 		members:     map[string]*upstream.Member{},
 	}
+	p.options.Spare = p.spare
 	if c.HTTPS {
 		t, err := upstream.TLSConfig(c.TLS.CAFile, c.TLS.ServerName, client.CertFile, client.KeyFile)
 		if err != nil {
@@ -90,6 +92,17 @@ func (p *pool) each(f func(*upstream.Member)) {
 	}
 }
 
+// spare closes the idle connections of one member that has any, and is false if none has.
+func (p *pool) spare() bool {
+	closed := 0
+	p.each(func(m *upstream.Member) {
+		if closed == 0 {
+			closed = m.CloseIdle()
+		}
+	})
+	return closed > 0
+}
+
 func (p *pool) view() admin.PoolView {
 	return admin.PoolView{
 		Status:      p.engine.Status(time.Now()),
@@ -107,14 +120,16 @@ type pools struct {
 	byName map[string]*pool
 	sorted []*pool
 
+	resolver *net.Resolver
+
 	single []*pool // one for each runtime with a single address: no name, no metrics
 }
 
-func newPools(c *config.Config, seq *lb.Sequence, now time.Time) (*pools, error) {
-	ps := &pools{byName: map[string]*pool{}}
+func newPools(c *config.Config, r *net.Resolver, seq *lb.Sequence, now time.Time) (*pools, error) {
+	ps := &pools{byName: map[string]*pool{}, resolver: r}
 	key := randomBytes(affinityKeySize)
 	for _, u := range c.Upstreams {
-		p, err := newPool(u, c.Server.UpstreamClient, seq, key, now)
+		p, err := newPool(u, c.Server.UpstreamClient, r, seq, key, now)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +148,7 @@ func (ps *pools) addSingle(rt config.Runtime, now time.Time) (*pool, error) {
 		HTTPS:     rt.Address.HTTPS,
 		TLS:       config.UpstreamTLS{CAFile: rt.TLSCAFile},
 	}
-	p, err := newPool(c, rt.Client, nil, nil, now)
+	p, err := newPool(c, rt.Client, ps.resolver, nil, nil, now)
 	if err != nil {
 		return nil, err
 	}

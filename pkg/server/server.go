@@ -34,6 +34,8 @@ type Options struct {
 	// Inherited are listening sockets that were opened for us (sd_listen_fds(3)), by their names. A listener of
 	// the configuration takes the one of its name, or one with its address; what is left is closed.
 	Inherited map[string][]net.Listener
+	// Resolver resolves the names of members, at each new connection; nil is the system's.
+	Resolver *net.Resolver
 	// Log is the process log; nil discards it.
 	Log *slog.Logger
 	// Version is shown by the status and the metrics.
@@ -163,7 +165,7 @@ func (s *Server) build() error {
 		return err
 	}
 	s.teardown.add(s.accessLog.Close)
-	if s.pools, err = newPools(s.config, &s.sequence, s.started); err != nil {
+	if s.pools, err = newPools(s.config, s.options.Resolver, &s.sequence, s.started); err != nil {
 		return err
 	}
 	s.teardown.add(func() error { s.pools.close(); return nil })

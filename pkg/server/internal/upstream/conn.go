@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"os"
 	"syscall"
 	"time"
 )
@@ -23,55 +22,65 @@ type Conn struct {
 	ReadBy time.Time
 
 	socket    net.Conn // below the TLS
+	records   *records // nil: no TLS
 	idleSince time.Time
 	raw       syscall.RawConn
 	peek      func(fd uintptr) // made once: a closure for each look would be an allocation
 	peekErr   error
-	peekN     int
 }
 
-// newConn wraps a connection; socket is the one under the TLS, or c itself.
-func newConn(c, socket net.Conn) *Conn {
-	u := &Conn{Conn: c, socket: socket}
-	if s, ok := socket.(syscall.Conn); ok {
-		if raw, err := s.SyscallConn(); err == nil {
-			u.raw = raw
-		}
-	}
-	u.peek = func(fd uintptr) {
+// newConn wraps a connection that speaks no TLS.
+func newConn(socket net.Conn) *Conn {
+	c := &Conn{Conn: socket, socket: socket, raw: rawConn(socket)}
+	c.peek = func(fd uintptr) {
 		var b [1]byte
-		u.peekN, _, u.peekErr = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		_, _, c.peekErr = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	}
-	return u
+	return c
+}
+
+// newTLSConn wraps a connection whose handshake is done; r is what it reads its records from.
+func newTLSConn(c *tls.Conn, r *records) *Conn {
+	return &Conn{Conn: c, socket: r.Conn, records: r}
+}
+
+// rawConn is the file descriptor of a socket; nil where it has none.
+func rawConn(socket net.Conn) syscall.RawConn {
+	s, ok := socket.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
 }
 
 // open looks at the socket without waiting. An idle connection has nothing to say: the end of the
 // stream, an error, and bytes that nobody asked for all mean that it cannot carry another request.
 func (c *Conn) open() bool {
-	if c.raw == nil {
+	if t, ok := c.Conn.(*tls.Conn); ok {
+		return c.records.quiet(t)
+	}
+	if c.raw == nil || c.raw.Control(c.peek) != nil {
 		return false
 	}
-	if err := c.raw.Control(c.peek); err != nil {
-		return false
-	}
-	if !errors.Is(c.peekErr, syscall.EAGAIN) {
-		return false
-	}
-	t, ok := c.Conn.(*tls.Conn)
-	if !ok {
-		return true
-	}
-	// The TLS layer reads ahead: what came behind the last answer may lie in it already. With a deadline
-	// that has passed it looks there and not at the socket, and a timeout leaves it as it was.
-	t.SetReadDeadline(time.Unix(1, 0))
-	c.ReadBy = time.Time{}
-	var b [1]byte
-	n, err := t.Read(b[:])
-	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
+	return errors.Is(c.peekErr, syscall.EAGAIN)
 }
 
 // Cut closes the connection without a word of TLS: nothing waits for a member that does not read.
 func (c *Conn) Cut() error { return c.socket.Close() }
+
+// leave closes an idle connection in good order, which over TLS is announced (RFC 8446 section 6.1). A member
+// that may not have read all of an upload is not told: the word would wait behind it.
+func (c *Conn) leave() {
+	if c.Loaded {
+		c.Cut()
+		return
+	}
+	c.Close()
+}
 
 // CloseWrite ends our direction only.
 func (c *Conn) CloseWrite() error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 	"syscall"
@@ -35,32 +34,65 @@ func (e *DialError) Error() string { return "connecting to member: " + e.err.Err
 // Unwrap gives the cause.
 func (e *DialError) Unwrap() error { return e.err }
 
-// Dial makes a new connection within the timeout; 0 is no limit. A name is resolved each time and all
-// its addresses are tried (RFC 8305, as the standard library does it). The error is a *DialError.
+// Dial makes a new connection within the timeout, which covers everything; 0 is no limit. A name is resolved
+// each time and all its addresses are tried, the two families at nearly the same time (RFC 8305, as the standard
+// library does it). Where we lack descriptors, idle connections of the pool are given up for it, once. The error
+// is a *DialError.
 func (m *Member) Dial(ctx context.Context, timeout time.Duration) (*Conn, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	var d net.Dialer
-	socket, err := d.DialContext(ctx, m.network, m.address)
+	c, failed := m.connect(ctx)
+	if failed != nil && failed.Stage == Exhausted && m.options.Spare != nil && m.options.Spare() {
+		c, failed = m.connect(ctx)
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return c, nil
+}
+
+func (m *Member) connect(ctx context.Context) (*Conn, *DialError) {
+	socket, err := m.dialSocket(ctx)
 	if err != nil {
 		return nil, &DialError{Stage: stage(err), err: err}
 	}
 	if m.options.TLS == nil {
-		return newConn(socket, socket), nil
+		return newConn(socket), nil
 	}
-	c := tls.Client(socket, m.options.TLS)
+	r := newRecords(socket)
+	c := tls.Client(r, m.options.TLS)
 	if err := c.HandshakeContext(ctx); err != nil {
 		socket.Close()
-		e := &DialError{Stage: TLSFailed, err: fmt.Errorf("TLS handshake: %w", err)}
+		e := &DialError{Stage: TLSFailed, err: handshakeError(err, m.options.TLS.ServerName)}
 		if errors.Is(err, context.DeadlineExceeded) {
 			e.Stage = Timeout
 		}
 		return nil, e
 	}
-	return newConn(c, socket), nil
+	return newTLSConn(c, r), nil
+}
+
+// fullPause is how long a connect to a unix socket rests whose backlog is full.
+const fullPause = 5 * time.Millisecond
+
+// dialSocket connects. Over TCP a full backlog is waited for by the kernel; over a unix socket it says so at once
+// (EAGAIN, connect(2)), and we wait.
+func (m *Member) dialSocket(ctx context.Context) (net.Conn, error) {
+	d := net.Dialer{Resolver: m.options.Resolver}
+	for {
+		socket, err := d.DialContext(ctx, m.network, m.address)
+		if m.network != "unix" || !errors.Is(err, syscall.EAGAIN) {
+			return socket, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(fullPause):
+		}
+	}
 }
 
 func stage(err error) Stage {
@@ -68,13 +100,32 @@ func stage(err error) Stage {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Refused
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
+	case shortage(err):
 		return Exhausted
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		return Timeout
+	case shortage(oneMore()):
+		// The resolver keeps nothing but the text of what went wrong below it, and of several addresses only
+		// the first error is told: a shortage can hide in both.
+		return Exhausted
 	default:
 		return Failed
 	}
+}
+
+// shortage is true if it was we who had no room for another connection.
+func shortage(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
+		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
+}
+
+// oneMore is why there cannot be one more socket; nil: there can.
+func oneMore() error {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err == nil {
+		syscall.Close(fd)
+	}
+	return err
 }
 
 // host is the address without its port and brackets.

@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"crypto/tls"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,6 +46,11 @@ type Options struct {
 	Keepalive int
 	// IdleTimeout is how long an idle connection is kept; 0 is no limit.
 	IdleTimeout time.Duration
+	// Resolver resolves the names of members; nil is the system's.
+	Resolver *net.Resolver
+	// Spare closes idle connections of the pool to make room for a new one, and is false if there were none.
+	// It is called by Dial where descriptors are short; nil closes none.
+	Spare func() bool
 }
 
 // Member is an address and its connections. It counts its attempts because both live exactly as long.
@@ -67,9 +73,8 @@ func NewMember(address string, o Options) *Member {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		m.network, m.address = "unix", path
 	}
-	if o.TLS != nil && o.TLS.ServerName == "" {
-		m.options.TLS = o.TLS.Clone()
-		m.options.TLS.ServerName = host(m.address)
+	if o.TLS != nil {
+		m.options.TLS = memberTLS(o.TLS, m.address)
 	}
 	return m
 }
@@ -89,12 +94,16 @@ func (m *Member) Get(now time.Time) *Conn {
 		m.idle = m.idle[:last]
 		m.mu.Unlock()
 
-		if m.fresh(c, now) && c.open() {
+		switch {
+		case !m.fresh(c, now):
+			c.leave()
+		case !c.open():
+			c.Cut()
+		default:
 			c.IdleFor = now.Sub(c.idleSince)
 			c.Reused = true
 			return c
 		}
-		c.Close()
 	}
 }
 
@@ -109,7 +118,7 @@ func (m *Member) Put(c *Conn, now time.Time) {
 	}
 	m.mu.Unlock()
 	if !keep {
-		c.Close()
+		c.leave()
 	}
 }
 
@@ -141,10 +150,19 @@ func (m *Member) Expire(now time.Time) {
 // Close closes the idle connections. The ones in use finish and are closed by Put.
 func (m *Member) Close() {
 	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.CloseIdle()
+}
+
+// CloseIdle closes the idle connections and returns how many there were. New ones will be kept again.
+func (m *Member) CloseIdle() int {
+	m.mu.Lock()
 	idle := m.idle
-	m.idle, m.closed = nil, true
+	m.idle = nil
 	m.mu.Unlock()
 	closeAll(idle)
+	return len(idle)
 }
 
 func (m *Member) fresh(c *Conn, now time.Time) bool {
@@ -153,6 +171,6 @@ func (m *Member) fresh(c *Conn, now time.Time) bool {
 
 func closeAll(conns []*Conn) {
 	for _, c := range conns {
-		c.Close()
+		c.leave()
 	}
 }

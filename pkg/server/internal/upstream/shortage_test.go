@@ -1,0 +1,125 @@
+package upstream_test
+
+import (
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/scalws/scalws/internal/servertest"
+	"github.com/scalws/scalws/pkg/server/internal/upstream"
+)
+
+// exhaust takes all descriptors of the process until free is called.
+func exhaust(t *testing.T) (free func()) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	var taken []*os.File
+	take := func() error {
+		f, err := os.Open(os.DevNull)
+		if err == nil {
+			taken = append(taken, f)
+		}
+		return err
+	}
+	if err := take(); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = uint64(taken[0].Fd()) + 16
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	for take() == nil {
+	}
+	freed := false
+	free = func() {
+		if freed {
+			return
+		}
+		freed = true
+		for _, f := range taken {
+			f.Close()
+		}
+		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	}
+	t.Cleanup(free)
+	return free
+}
+
+// Z03: a lack of descriptors is ours, also where the name cannot be looked up for it.
+func TestZ03Shortage(t *testing.T) {
+	peer := servertest.NewMember(t)
+	names := servertest.NewNames(t)
+	names.Set("member.test", "127.0.0.1")
+	_, port, _ := net.SplitHostPort(peer.Address())
+	o := upstream.Options{Resolver: names.Resolver()}
+	for _, address := range []string{peer.Address(), "member.test:" + port} {
+		t.Run(address, func(t *testing.T) {
+			m := upstream.NewMember(address, o)
+			free := exhaust(t)
+			c, err := m.Dial(t.Context(), patience)
+			free()
+			if err == nil {
+				c.Cut()
+				t.Fatal("connected")
+			}
+			if e := err.(*upstream.DialError); e.Stage != upstream.Exhausted {
+				t.Errorf("stage %d: %v", e.Stage, e)
+			}
+			dial(t, m)
+		})
+	}
+}
+
+// Z03: an idle connection of the pool is given up for one that is needed.
+func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
+	peer, idle := servertest.NewMember(t), servertest.NewMember(t)
+	names := servertest.NewNames(t)
+	names.Set("member.test", "127.0.0.1")
+	_, port, _ := net.SplitHostPort(peer.Address())
+	for _, address := range []string{peer.Address(), "member.test:" + port} {
+		t.Run(address, func(t *testing.T) {
+			rich := upstream.NewMember(idle.Address(), upstream.Options{Keepalive: 4})
+			asked := 0
+			m := upstream.NewMember(address, upstream.Options{Resolver: names.Resolver(), Spare: func() bool {
+				asked++
+				return rich.CloseIdle() > 0
+			}})
+			var conns []*upstream.Conn
+			for range 4 {
+				conns = append(conns, dial(t, rich))
+			}
+			idle.WaitConnections(4)
+			for _, c := range conns {
+				rich.Put(c, time.Now())
+			}
+			free := exhaust(t)
+			c, err := m.Dial(t.Context(), patience)
+			free()
+			if err != nil || asked != 1 || rich.Idle() != 0 {
+				t.Fatalf("%v, asked %d times, %d idle", err, asked, rich.Idle())
+			}
+			c.Cut()
+
+			// It is asked once, and not where it would not help.
+			peer.WaitOpen(0)
+			idle.WaitOpen(0)
+			free = exhaust(t)
+			_, err = m.Dial(t.Context(), patience)
+			free()
+			if err == nil || asked != 2 {
+				t.Errorf("%v, asked %d times", err, asked)
+			}
+			peer.Down() // its own accepting may have run into the limit
+			if e := failure(t, upstream.NewMember(peer.Address(), upstream.Options{Spare: func() bool { asked++; return true }}), patience); e.Stage != upstream.Refused || asked != 2 {
+				t.Errorf("refused: stage %d, asked %d times", e.Stage, asked)
+			}
+			peer.Up()
+		})
+	}
+}
