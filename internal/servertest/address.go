@@ -3,9 +3,9 @@ package servertest
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -18,11 +18,14 @@ type address struct {
 	release func()
 }
 
+// anyPort is what most members live at.
+var anyPort = netip.MustParseAddrPort("127.0.0.1:0")
+
 // reservePort takes a loopback port with a socket that is bound and never listens. While it is held,
 // the kernel gives the port to nobody who asks for a free one, a connection to it is refused, and a
 // listener that names it can come and go (SO_REUSEADDR, which package net sets too).
-func reservePort() (address, error) {
-	fd, err := boundSocket()
+func reservePort(at netip.AddrPort) (address, error) {
+	fd, err := boundSocket(at)
 	if err != nil {
 		return address{}, err
 	}
@@ -31,22 +34,32 @@ func reservePort() (address, error) {
 		unix.Close(fd)
 		return address{}, fmt.Errorf("reading the port: %w", err)
 	}
-	text := fmt.Sprintf("127.0.0.1:%d", name.(*unix.SockaddrInet4).Port)
+	port := 0
+	switch n := name.(type) {
+	case *unix.SockaddrInet4:
+		port = n.Port
+	case *unix.SockaddrInet6:
+		port = n.Port
+	}
+	text := netip.AddrPortFrom(at.Addr(), uint16(port)).String()
 	return address{
 		text:    text,
-		listen:  func() (net.Listener, error) { return net.Listen("tcp4", text) },
+		listen:  func() (net.Listener, error) { return net.Listen("tcp", text) },
 		release: func() { unix.Close(fd) },
 	}, nil
 }
 
-// boundSocket is a TCP socket on a free loopback port that a child process does not inherit.
-func boundSocket() (int, error) {
-	syscall.ForkLock.RLock()
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fd)
+// boundSocket is a TCP socket that a child process does not inherit.
+func boundSocket(at netip.AddrPort) (int, error) {
+	family := unix.AF_INET
+	var name unix.Sockaddr
+	if at.Addr().Is4() {
+		name = &unix.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}
+	} else {
+		family = unix.AF_INET6
+		name = &unix.SockaddrInet6{Port: int(at.Port()), Addr: at.Addr().As16()}
 	}
-	syscall.ForkLock.RUnlock()
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, fmt.Errorf("making a socket: %w", err)
 	}
@@ -54,7 +67,7 @@ func boundSocket() (int, error) {
 		unix.Close(fd)
 		return 0, fmt.Errorf("sharing the port: %w", err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+	if err := unix.Bind(fd, name); err != nil {
 		unix.Close(fd)
 		return 0, fmt.Errorf("binding: %w", err)
 	}

@@ -4,13 +4,14 @@ import (
 	"bufio"
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"testing"
 )
 
 // Member is a scripted server that logs what it receives. Create it with [NewMember],
-// [NewTLSMember] or [NewUnixMember]. Its methods may be called from the goroutine of the test while it serves.
+// [NewMembers], [NewTLSMember] or [NewUnixMember]. Its methods may be called from the goroutine of the test while it serves.
 type Member struct {
 	t       testing.TB
 	address address
@@ -33,18 +34,38 @@ type Member struct {
 // down. It answers 200 with an empty body until it is told otherwise.
 func NewMember(t testing.TB) *Member {
 	t.Helper()
-	address, err := reservePort()
+	address, err := reservePort(anyPort)
 	if err != nil {
 		t.Fatalf("reserving a port for a member: %v", err)
 	}
 	return start(t, address)
 }
 
+// NewMembers are members on one port at several loopback addresses.
+func NewMembers(t testing.TB, hosts ...string) []*Member {
+	t.Helper()
+	var all []*Member
+	port := uint16(0)
+	for _, h := range hosts {
+		host, err := netip.ParseAddr(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := reservePort(netip.AddrPortFrom(host, port))
+		if err != nil {
+			t.Fatalf("reserving a port for a member: %v", err)
+		}
+		port = netip.MustParseAddrPort(address.text).Port()
+		all = append(all, start(t, address))
+	}
+	return all
+}
+
 // NewTLSMember is a member that speaks TLS. What its clients did in their handshakes it does not log: the
 // configuration's VerifyConnection can.
 func NewTLSMember(t testing.TB, c *tls.Config) *Member {
 	t.Helper()
-	address, err := reservePort()
+	address, err := reservePort(anyPort)
 	if err != nil {
 		t.Fatalf("reserving a port for a member: %v", err)
 	}

@@ -2,7 +2,6 @@ package upstream_test
 
 import (
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -28,7 +27,7 @@ func TestDialErrors(t *testing.T) {
 	names.Set("nowhere.test")
 	silent := servertest.NewNames(t)
 	silent.Silence()
-	full := fullBacklog(t, "127.0.0.1:0")
+	full := servertest.FullBacklog(t, "127.0.0.1:0")
 	names.Set("full.test", "127.0.0.1")
 	_, fullPort, _ := net.SplitHostPort(full)
 
@@ -63,86 +62,6 @@ func TestDialErrors(t *testing.T) {
 	}
 }
 
-// fullBacklog listens at an address where nothing is accepted and no room is left: a SYN gets no answer.
-func fullBacklog(t *testing.T, address string) string {
-	t.Helper()
-	listen := net.ListenConfig{}
-	l, err := listen.Listen(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	raw, err := l.(*net.TCPListener).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw.Control(func(fd uintptr) { err = unix.Listen(int(fd), 0) }) // again: the backlog becomes that small
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 16 {
-		c, err := net.DialTimeout("tcp", l.Addr().String(), short)
-		if err != nil {
-			return l.Addr().String()
-		}
-		t.Cleanup(func() { c.Close() })
-	}
-	t.Fatal("the backlog has no end")
-	return ""
-}
-
-// servePort accepts at several addresses with one port and tells which one it was.
-func servePort(t *testing.T, hosts ...string) (port string, accepted <-chan string) {
-	t.Helper()
-	var all []net.Listener
-	for range 20 { // the port may be taken at another address
-		all, port = listenAll(hosts)
-		if all != nil {
-			break
-		}
-	}
-	if all == nil {
-		t.Fatalf("no port is free at all of %v", hosts)
-	}
-	got := make(chan string, 100)
-	var wg sync.WaitGroup
-	for i, l := range all {
-		wg.Go(func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				got <- hosts[i]
-				c.Close()
-			}
-		})
-	}
-	t.Cleanup(func() {
-		for _, l := range all {
-			l.Close()
-		}
-		wg.Wait()
-	})
-	return port, got
-}
-
-func listenAll(hosts []string) (all []net.Listener, port string) {
-	port = "0"
-	for _, h := range hosts {
-		l, err := net.Listen("tcp", net.JoinHostPort(h, port))
-		if err != nil {
-			for _, l := range all {
-				l.Close()
-			}
-			return nil, ""
-		}
-		all = append(all, l)
-		port = fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-	}
-	return all, port
-}
-
 func TestAddresses(t *testing.T) {
 	names := servertest.NewNames(t)
 	for name, c := range map[string]struct {
@@ -159,17 +78,15 @@ func TestAddresses(t *testing.T) {
 		"all but the last one refuses": {[]string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "::1", "127.0.0.4"}, "127.0.0.4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			port, accepted := servePort(t, c.listens)
-			host := c.listens
+			peer := servertest.NewMembers(t, c.listens)[0]
+			host, port, _ := net.SplitHostPort(peer.Address())
 			if c.resolves != nil {
 				host = "member.test"
 				names.Set(host, c.resolves...)
 			}
 			m := upstream.NewMember(net.JoinHostPort(host, port), upstream.Options{Resolver: names.Resolver()})
 			dial(t, m)
-			if got := <-accepted; got != c.listens {
-				t.Errorf("connected to %s", got)
-			}
+			peer.WaitConnections(1)
 		})
 	}
 }
@@ -181,8 +98,9 @@ func TestD01DeadFamily(t *testing.T) {
 		"IPv4": {"127.0.0.1", "::1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			port, accepted := servePort(t, c.alive)
-			fullBacklog(t, net.JoinHostPort(c.dead, port))
+			peer := servertest.NewMembers(t, c.alive)[0]
+			_, port, _ := net.SplitHostPort(peer.Address())
+			servertest.FullBacklog(t, net.JoinHostPort(c.dead, port))
 			names := servertest.NewNames(t)
 			names.Set("member.test", c.dead, c.alive)
 			m := upstream.NewMember("member.test:"+port, upstream.Options{Resolver: names.Resolver()})
@@ -191,24 +109,25 @@ func TestD01DeadFamily(t *testing.T) {
 			if took := time.Since(began); took > patience/4 {
 				t.Errorf("took %v of %v", took, patience)
 			}
-			if got := <-accepted; got != c.alive {
-				t.Errorf("connected to %s", got)
-			}
+			peer.WaitConnections(1)
 		})
 	}
 }
 
 // D01: every connection resolves anew.
 func TestD01NameMoves(t *testing.T) {
-	port, accepted := servePort(t, "127.0.0.2", "127.0.0.3")
+	peers := servertest.NewMembers(t, "127.0.0.2", "127.0.0.3")
+	_, port, _ := net.SplitHostPort(peers[0].Address())
 	names := servertest.NewNames(t)
 	m := upstream.NewMember("member.test:"+port, upstream.Options{Resolver: names.Resolver()})
-	for _, at := range []string{"127.0.0.2", "127.0.0.3", "127.0.0.2"} {
-		names.Set("member.test", at)
+	for _, step := range []struct {
+		at   string
+		peer *servertest.Member
+		had  int
+	}{{"127.0.0.2", peers[0], 1}, {"127.0.0.3", peers[1], 1}, {"127.0.0.2", peers[0], 2}} {
+		names.Set("member.test", step.at)
 		dial(t, m)
-		if got := <-accepted; got != at {
-			t.Errorf("connected to %s, want %s", got, at)
-		}
+		step.peer.WaitConnections(step.had)
 	}
 }
 

@@ -139,7 +139,7 @@ func idleTLS(t *testing.T, send func(*sealer) []byte, together bool) *upstream.M
 		SessionTicketsDisabled: true, KeyLogWriter: &keys,
 	}
 	wires := make(chan *wire, 1)
-	address := answering(t, func(c net.Conn) {
+	address := servertest.RawPeer(t, func(c net.Conn) {
 		w := &wire{Conn: c}
 		server := tls.Server(w, config)
 		if _, err := server.Read(make([]byte, 1024)); err != nil {

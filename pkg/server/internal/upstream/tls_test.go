@@ -59,35 +59,6 @@ func options(t testing.TB, a *servertest.Authority, serverName, certFile, keyFil
 	return upstream.Options{TLS: c, Keepalive: 8}
 }
 
-// answering listens and lets f have each connection, which it leaves open where f does.
-func answering(t *testing.T, f func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var open []net.Conn
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open = append(open, c)
-			f(c)
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		wg.Wait()
-		for _, c := range open {
-			c.Close()
-		}
-	})
-	return l.Addr().String()
-}
-
 func TestTLSErrors(t *testing.T) {
 	trusted, stranger := servertest.NewAuthority(t), servertest.NewAuthority(t)
 	good := trusted.Issue("127.0.0.1")
@@ -112,15 +83,15 @@ func TestTLSErrors(t *testing.T) {
 			upstream.TLSFailed, "protocol version"},
 		"no HTTP/1.1": {tlsPeer(&tls.Config{Certificates: []tls.Certificate{good}, NextProtos: []string{"spdy/3"}}), "",
 			upstream.TLSFailed, "application protocol"},
-		"plain HTTP": {answering(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")) }), "",
+		"plain HTTP": {servertest.RawPeer(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")) }), "",
 			upstream.TLSFailed, "no TLS at that port"},
-		"closes": {answering(t, func(c net.Conn) { c.(*net.TCPConn).CloseWrite() }), "", upstream.TLSFailed, "closed by the member"},
-		"resets": {answering(t, func(c net.Conn) {
+		"closes": {servertest.RawPeer(t, func(c net.Conn) { c.(*net.TCPConn).CloseWrite() }), "", upstream.TLSFailed, "closed by the member"},
+		"resets": {servertest.RawPeer(t, func(c net.Conn) {
 			c.Read(make([]byte, 1))
 			c.(*net.TCPConn).SetLinger(0)
 			c.Close()
 		}), "", upstream.TLSFailed, "reset"},
-		"is mute": {answering(t, func(net.Conn) {}), "", upstream.Timeout, "deadline exceeded"},
+		"is mute": {servertest.RawPeer(t, func(net.Conn) {}), "", upstream.Timeout, "deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			timeout := patience
