@@ -66,3 +66,40 @@ func TestZ03DescriptorLimit(t *testing.T) {
 		t.Errorf("afterwards: %s", r.Head)
 	}
 }
+
+// Z03: a pool gives up idle connections for one that it needs.
+func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
+	m := named(t, "a", "b")
+	d := servertest.Start(t, servertest.Setup{})
+	setMembers(t, d, m[0])
+	m[0].Default(servertest.Hold(servertest.Answer{Body: "a"}))
+	var clients []*servertest.Conn
+	for range 3 {
+		c := servertest.Dial(t, d.Address)
+		c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		clients = append(clients, c)
+	}
+	m[0].WaitRequests(len(clients))
+	m[0].Release()
+	for _, c := range clients {
+		c.Final("GET")
+	}
+	m[0].Default(servertest.Answer{Body: "a"})
+	setMembers(t, d, m[0], m[1])
+
+	free := servertest.Exhaust(t)
+	seen := map[string]bool{}
+	for range 2 {
+		clients[0].Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		seen[clients[0].Final("GET").Body] = true
+	}
+	free()
+	if !seen["a"] || !seen["b"] {
+		t.Errorf("got answers from %v", seen)
+	}
+	for _, s := range show(t, d).Members {
+		if s.ConsecutiveFailures != 0 || s.LastFailure != "" {
+			t.Errorf("a member is blamed: %+v", s)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package server_test
 import (
 	"crypto/sha256"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -154,28 +153,6 @@ tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: pro
 	}
 }
 
-// D01: one dead family does no harm, and a name that does not resolve is the member's failure.
-func TestD01Names(t *testing.T) {
-	m := named(t, "a")
-	_, port, err := net.SplitHostPort(m[0].Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := servertest.Start(t, servertest.Setup{Members: []string{"localhost:" + port}})
-	for range 3 {
-		if r := d.Get("/"); r.Status != 200 || r.Body != "a" {
-			t.Errorf("got %s", r.Head)
-		}
-	}
-	d = servertest.Start(t, servertest.Setup{Members: []string{"no-such-host.invalid:80"}})
-	if r := d.Get("/"); r.Status != 502 && r.Status != 504 {
-		t.Errorf("got %s", r.Head)
-	}
-	if s := show(t, d).Members[0]; s.ConsecutiveFailures != 1 {
-		t.Errorf("%+v", s)
-	}
-}
-
 // K03: a drain lets a stream come to its end.
 func TestK03DrainFinishesStreams(t *testing.T) {
 	m := named(t, "a")
@@ -248,40 +225,6 @@ func TestM03RetryAfterTheListChanged(t *testing.T) {
 	}
 	for i := range 2 {
 		m[i].WaitOpen(0) // the connections to members that are gone are not kept
-	}
-}
-
-// W03: a tunnel leaves nothing behind, however its ends go away.
-func TestW03TunnelsEnd(t *testing.T) {
-	m := named(t, "a")
-	d := servertest.Start(t, servertest.Setup{Members: addresses(m)})
-	for name, c := range map[string]struct {
-		talk func(*servertest.Exchange)
-		end  func(*servertest.Conn)
-	}{
-		"client closes":             {nil, (*servertest.Conn).Close},
-		"client resets":             {nil, (*servertest.Conn).Reset},
-		"client ends its direction": {nil, (*servertest.Conn).CloseWrite},
-		"member closes":             {(*servertest.Exchange).Close, (*servertest.Conn).Close},
-		"member resets":             {(*servertest.Exchange).Reset, func(c *servertest.Conn) { c.Rest() }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			step := servertest.Upgrade()
-			if c.talk != nil {
-				step = servertest.UpgradeTo(c.talk)
-			}
-			m[0].Default(step)
-			for range 20 {
-				conn := servertest.Dial(t, d.Address)
-				conn.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-				conn.Response("GET")
-				c.end(conn)
-			}
-			m[0].WaitOpen(0)
-		})
-	}
-	if err := d.Stop(); err != nil { // no tunnel is left for it to wait for
-		t.Error(err)
 	}
 }
 

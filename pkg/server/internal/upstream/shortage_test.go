@@ -2,54 +2,12 @@ package upstream_test
 
 import (
 	"net"
-	"os"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/scalws/scalws/internal/servertest"
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
-
-// exhaust takes all descriptors of the process until free is called.
-func exhaust(t *testing.T) (free func()) {
-	t.Helper()
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	var taken []*os.File
-	take := func() error {
-		f, err := os.Open(os.DevNull)
-		if err == nil {
-			taken = append(taken, f)
-		}
-		return err
-	}
-	if err := take(); err != nil {
-		t.Fatal(err)
-	}
-	few := limit
-	few.Cur = uint64(taken[0].Fd()) + 16
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	for take() == nil {
-	}
-	freed := false
-	free = func() {
-		if freed {
-			return
-		}
-		freed = true
-		for _, f := range taken {
-			f.Close()
-		}
-		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
-	}
-	t.Cleanup(free)
-	return free
-}
 
 // Z03: a lack of descriptors is ours, also where the name cannot be looked up for it.
 func TestZ03Shortage(t *testing.T) {
@@ -61,7 +19,8 @@ func TestZ03Shortage(t *testing.T) {
 	for _, address := range []string{peer.Address(), "member.test:" + port} {
 		t.Run(address, func(t *testing.T) {
 			m := upstream.NewMember(address, o)
-			free := exhaust(t)
+			peer.WaitOpen(0) // a socket that is closed later is a descriptor again
+			free := servertest.Exhaust(t)
 			c, err := m.Dial(t.Context(), patience)
 			free()
 			if err == nil {
@@ -98,7 +57,7 @@ func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
 			for _, c := range conns {
 				rich.Put(c, time.Now())
 			}
-			free := exhaust(t)
+			free := servertest.Exhaust(t)
 			c, err := m.Dial(t.Context(), patience)
 			free()
 			if err != nil || asked != 1 || rich.Idle() != 0 {
@@ -109,7 +68,7 @@ func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
 			// It is asked once, and not where it would not help.
 			peer.WaitOpen(0)
 			idle.WaitOpen(0)
-			free = exhaust(t)
+			free = servertest.Exhaust(t)
 			_, err = m.Dial(t.Context(), patience)
 			free()
 			if err == nil || asked != 2 {
