@@ -104,7 +104,7 @@ func stage(err error) Stage {
 		return Exhausted
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &ne) && ne.Timeout():
 		return Timeout
-	case shortage(oneMore()):
+	case shortage(room()):
 		// The resolver keeps nothing but the text of what went wrong below it, and of several addresses only
 		// the first error is told: a shortage can hide in both.
 		return Exhausted
@@ -119,13 +119,20 @@ func shortage(err error) bool {
 		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
 }
 
-// oneMore is why there cannot be one more socket; nil: there can.
-func oneMore() error {
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
-	if err == nil {
-		syscall.Close(fd)
+// lookupNeeds is how many descriptors a lookup may have open at once: a file of the system's, and a socket for each
+// family and one to spare.
+const lookupNeeds = 4
+
+// room is why there are no descriptors for a lookup; nil: there are.
+func room() error {
+	for range lookupNeeds {
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer syscall.Close(fd)
 	}
-	return err
+	return nil
 }
 
 // host is the address without its port and brackets.

@@ -11,15 +11,12 @@ import (
 
 // Z03: a lack of descriptors is ours, also where the name cannot be looked up for it.
 func TestZ03Shortage(t *testing.T) {
-	peer := servertest.NewMember(t)
 	names := servertest.NewNames(t)
 	names.Set("member.test", "127.0.0.1")
-	_, port, _ := net.SplitHostPort(peer.Address())
-	o := upstream.Options{Resolver: names.Resolver()}
-	for _, address := range []string{peer.Address(), "member.test:" + port} {
-		t.Run(address, func(t *testing.T) {
-			m := upstream.NewMember(address, o)
-			peer.WaitOpen(0) // a socket that is closed later is a descriptor again
+	for _, host := range []string{"127.0.0.1", "member.test"} {
+		t.Run(host, func(t *testing.T) {
+			_, port, _ := net.SplitHostPort(servertest.NewMember(t).Address())
+			m := upstream.NewMember(net.JoinHostPort(host, port), upstream.Options{Resolver: names.Resolver()})
 			free := servertest.Exhaust(t)
 			c, err := m.Dial(t.Context(), patience)
 			free()
@@ -37,15 +34,15 @@ func TestZ03Shortage(t *testing.T) {
 
 // Z03: an idle connection of the pool is given up for one that is needed.
 func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
-	peer, idle := servertest.NewMember(t), servertest.NewMember(t)
 	names := servertest.NewNames(t)
 	names.Set("member.test", "127.0.0.1")
-	_, port, _ := net.SplitHostPort(peer.Address())
-	for _, address := range []string{peer.Address(), "member.test:" + port} {
-		t.Run(address, func(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "member.test"} {
+		t.Run(host, func(t *testing.T) {
+			peer, idle := servertest.NewMember(t), servertest.NewMember(t)
+			_, port, _ := net.SplitHostPort(peer.Address())
 			rich := upstream.NewMember(idle.Address(), upstream.Options{Keepalive: 4})
 			asked := 0
-			m := upstream.NewMember(address, upstream.Options{Resolver: names.Resolver(), Spare: func() bool {
+			m := upstream.NewMember(net.JoinHostPort(host, port), upstream.Options{Resolver: names.Resolver(), Spare: func() bool {
 				asked++
 				return rich.CloseIdle() > 0
 			}})
