@@ -22,6 +22,7 @@ import (
 // daemon is a scalwsd process.
 type daemon struct {
 	dir     string
+	file    string // of the configuration
 	address string
 	metrics string
 	all     []string // the members at first
@@ -29,24 +30,35 @@ type daemon struct {
 	admin   *client.Client
 }
 
-const configText = `server:
-  max_body: 0
-  listeners: [{name: http, address: %q}]
-metrics: {address: %q}
-access_log: {output: %q}
-upstreams:
+// sections are what a part of the soak adds to a configuration: lines of the section server, and sections.
+type sections struct{ server, rest string }
+
+// loaded is the configuration under h2load.
+var loaded = sections{rest: `upstreams:
   p:
     members_from: api
     keepalive: 64
 tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: proxy, upstream: {pool: p}}}]}]
-`
+`}
 
-func startDaemon(ctx context.Context, addresses []string, race bool) (*daemon, error) {
+func (d *daemon) text(s sections) string {
+	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [{name: http, address: %q}]\n%smetrics: {address: %q}\naccess_log: {output: %q}\n%s",
+		d.address, s.server, d.metrics, d.AccessLog(), s.rest)
+}
+
+// Address is where it listens.
+func (d *daemon) Address() string { return d.address }
+
+// AccessLog is the file of the access log.
+func (d *daemon) AccessLog() string { return filepath.Join(d.dir, "access.log") }
+
+// startDaemon builds a daemon and starts it. It is up once its admin socket answers.
+func startDaemon(ctx context.Context, s sections, race bool) (*daemon, error) {
 	dir, err := os.MkdirTemp("", "scalws-soak")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder: %w", err)
 	}
-	d := &daemon{dir: dir, all: addresses}
+	d := &daemon{dir: dir, file: filepath.Join(dir, "scalws.yaml")}
 	program := filepath.Join(dir, "scalwsd")
 	build := []string{"build", "-o", program}
 	if race {
@@ -58,28 +70,46 @@ func startDaemon(ctx context.Context, addresses []string, race bool) (*daemon, e
 	if d.address, err = freeAddress(); err == nil {
 		d.metrics, err = freeAddress()
 	}
+	if err == nil {
+		err = d.configure(s)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
-	file := filepath.Join(dir, "scalws.yaml")
-	text := fmt.Sprintf(configText, d.address, d.metrics, filepath.Join(dir, "access.log"))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("writing configuration: %w", err), d.remove())
-	}
 	socket := filepath.Join(dir, "admin.sock")
-	d.cmd = exec.Command(program, "--config", file, "--admin-socket", socket, "--log-level", "warn")
+	d.cmd = exec.Command(program, "--config", d.file, "--admin-socket", socket, "--log-level", "warn")
 	d.cmd.Stderr = os.Stderr
 	if err := d.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the daemon: %w", err), d.remove())
 	}
 	d.admin = &client.Client{Socket: socket}
-	if err := d.until(ctx, 10*time.Second, "the daemon takes its members", func() (string, bool) {
-		err := d.set(ctx, addresses)
+	if err := d.until(ctx, 10*time.Second, "the daemon answers", func() (string, bool) {
+		_, err := d.admin.Status(ctx)
 		return fmt.Sprint(err), err == nil
 	}); err != nil {
 		return nil, errors.Join(err, d.stop())
 	}
 	return d, nil
+}
+
+// configure puts a configuration in place, at once and whole.
+func (d *daemon) configure(s sections) error {
+	next := d.file + ".next"
+	if err := os.WriteFile(next, []byte(d.text(s)), 0o600); err != nil {
+		return fmt.Errorf("writing configuration: %w", err)
+	}
+	if err := os.Rename(next, d.file); err != nil {
+		return fmt.Errorf("replacing configuration: %w", err)
+	}
+	return nil
+}
+
+// reload puts a configuration in place and tells the daemon.
+func (d *daemon) reload(s sections) error {
+	if err := d.configure(s); err != nil {
+		return err
+	}
+	return d.cmd.Process.Signal(syscall.SIGHUP)
 }
 
 // freeAddress is a loopback address that was free a moment ago.
@@ -98,7 +128,7 @@ func (d *daemon) stop() error {
 	defer d.remove()
 	d.cmd.Process.Signal(syscall.SIGTERM)
 	if err := d.cmd.Wait(); err != nil {
-		return fmt.Errorf("stopping the daemon: %w", err)
+		return fmt.Errorf("stopping the daemon: %w", err) // also where the race detector has found something
 	}
 	if _, err := os.Lstat(d.admin.Socket); !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the admin socket is left behind: %v", err)
@@ -107,7 +137,12 @@ func (d *daemon) stop() error {
 }
 
 func (d *daemon) set(ctx context.Context, addresses []string) error {
-	_, err := d.admin.SetMembers(ctx, "p", entries(addresses))
+	return d.SetMembers(ctx, "p", addresses)
+}
+
+// SetMembers replaces the member list of a pool.
+func (d *daemon) SetMembers(ctx context.Context, pool string, addresses []string) error {
+	_, err := d.admin.SetMembers(ctx, pool, entries(addresses))
 	return err
 }
 
@@ -182,6 +217,11 @@ func (d *daemon) warm(ctx context.Context) error {
 	if err := d.set(ctx, nil); err != nil {
 		return err
 	}
+	return d.rest(ctx)
+}
+
+// rest waits until the daemon's goroutines and descriptors stay as they are.
+func (d *daemon) rest(ctx context.Context) error {
 	if _, err := d.usage(ctx); err != nil {
 		return err
 	}
