@@ -116,6 +116,9 @@ func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.reset(h.listener, h.terms)
 	c.peer, c.secure = h.peer, h.secure
 	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
+	if r.ContentLength != 0 {
+		s.pipe()
+	}
 	c.stream, c.nc = s, s
 	ended := make(chan struct{})
 	forget := context.AfterFunc(r.Context(), func() {

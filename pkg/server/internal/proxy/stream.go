@@ -28,7 +28,8 @@ type stream struct {
 	headed bool
 	late   *time.Timer // ends a write that the client makes no room for
 
-	// The body comes through a pipe, because reads of it have to end and begin again.
+	// The body comes through a pipe, because reads of it have to end and begin again. It is there before a carrier
+	// reads: the exchange may be stopping the carrier at the same time.
 	body, from net.Conn
 	pumped     chan struct{}
 	bodyErr    error
@@ -154,8 +155,12 @@ func (s *stream) send(p []byte, limit time.Duration) error {
 	return err
 }
 
-// flush sends what the library holds back.
+// flush sends what the library holds back. The final head to HEAD is sent when the exchange ends: with it the
+// stream is closed, which the library would report as a failure to flush.
 func (s *stream) flush(limit time.Duration) error {
+	if s.headed && s.r.Method == http.MethodHead {
+		return nil
+	}
 	defer s.bound(limit)()
 	return s.control.Flush()
 }
