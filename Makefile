@@ -20,7 +20,7 @@ PEERSFLAGS ?=
 
 INTERNALS := ./pkg/server/internal
 
-.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak h2spec clean
+.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak soak-race h2spec clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -84,9 +84,12 @@ cover: ## Fail if the tests of the engine cover less than COVERAGE (95) percent 
 	@go tool cover -func bin/lb.cover | awk -v least=$(COVERAGE) \
 		'/^total:/ { print; got = $$NF + 0 } END { if (got < least) { print "less than " least "%"; exit 1 } }'
 
-soak: ## Load a daemon while its members are replaced; needs h2load
+soak: ## Load a daemon while everything around it goes wrong; takes 15 minutes, needs h2load
 	@command -v h2load >/dev/null || { echo "h2load is missing: apt-get install nghttp2-client"; exit 1; }
 	go run ./bench/soak $(SOAKFLAGS)
+
+soak-race: ## The same with the race detector in the daemon
+	@$(MAKE) --no-print-directory soak SOAKFLAGS="-race $(SOAKFLAGS)"
 
 h2spec: ## Hold HTTP/2 against the h2spec tests; fetches the program
 	go run ./bench/h2spec

@@ -24,6 +24,7 @@ type daemon struct {
 	dir     string
 	file    string // of the configuration
 	address string
+	secure  string // empty: it speaks no TLS
 	metrics string
 	all     []string // the members at first
 	cmd     *exec.Cmd
@@ -31,7 +32,11 @@ type daemon struct {
 }
 
 // sections are what a part of the soak adds to a configuration: lines of the section server, and sections.
-type sections struct{ server, rest string }
+type sections struct {
+	server, rest string
+	// certificate and key of a listener with TLS, PEM; empty: there is none.
+	certificate, key []byte
+}
 
 // loaded is the configuration under h2load.
 var loaded = sections{rest: `upstreams:
@@ -42,12 +47,25 @@ tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: pro
 `}
 
 func (d *daemon) text(s sections) string {
-	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [{name: http, address: %q}]\n%smetrics: {address: %q}\naccess_log: {output: %q}\n%s",
-		d.address, s.server, d.metrics, d.AccessLog(), s.rest)
+	listeners := fmt.Sprintf("{name: http, address: %q, h2c: true}", d.address)
+	if d.secure != "" {
+		listeners += fmt.Sprintf(", {name: https, address: %q, tls: {cert_file: %s, key_file: %s}}", d.secure, certificateFile, keyFile)
+	}
+	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [%s]\n%smetrics: {address: %q}\naccess_log: {output: %q}\n%s",
+		listeners, s.server, d.metrics, d.AccessLog(), s.rest)
 }
+
+// Beside the configuration.
+const (
+	certificateFile = "soak.pem"
+	keyFile         = "soak.key"
+)
 
 // Address is where it listens.
 func (d *daemon) Address() string { return d.address }
+
+// SecureAddress is where it listens for TLS.
+func (d *daemon) SecureAddress() string { return d.secure }
 
 // AccessLog is the file of the access log.
 func (d *daemon) AccessLog() string { return filepath.Join(d.dir, "access.log") }
@@ -67,13 +85,7 @@ func startDaemon(ctx context.Context, s sections, race bool) (*daemon, error) {
 	if out, err := exec.CommandContext(ctx, "go", append(build, "./cmd/scalwsd")...).CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("building the daemon: %w\n%s", err, out), d.remove())
 	}
-	if d.address, err = freeAddress(); err == nil {
-		d.metrics, err = freeAddress()
-	}
-	if err == nil {
-		err = d.configure(s)
-	}
-	if err != nil {
+	if err := d.prepare(s); err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
 	socket := filepath.Join(dir, "admin.sock")
@@ -90,6 +102,27 @@ func startDaemon(ctx context.Context, s sections, race bool) (*daemon, error) {
 		return nil, errors.Join(err, d.stop())
 	}
 	return d, nil
+}
+
+// prepare chooses addresses and writes the files.
+func (d *daemon) prepare(s sections) (err error) {
+	if d.address, err = freeAddress(); err != nil {
+		return err
+	}
+	if d.metrics, err = freeAddress(); err != nil {
+		return err
+	}
+	if len(s.certificate) > 0 {
+		if d.secure, err = freeAddress(); err != nil {
+			return err
+		}
+		for name, text := range map[string][]byte{certificateFile: s.certificate, keyFile: s.key} {
+			if err := os.WriteFile(filepath.Join(d.dir, name), text, 0o600); err != nil {
+				return fmt.Errorf("writing certificate: %w", err)
+			}
+		}
+	}
+	return d.configure(s)
 }
 
 // configure puts a configuration in place, at once and whole.

@@ -27,6 +27,7 @@ type options struct {
 	chaos       time.Duration
 	clients     int
 	seed        uint64
+	tls         bool
 	race        bool
 }
 
@@ -38,6 +39,7 @@ func run() int {
 	flag.DurationVar(&o.chaos, "chaos", 10*time.Minute, "length of the second part; 0 leaves it out")
 	flag.IntVar(&o.clients, "clients", 40, "clients of the second part")
 	flag.Uint64Var(&o.seed, "seed", 0, "seed of the second part; 0 takes one from the clock")
+	flag.BoolVar(&o.tls, "tls", true, "clients of the second part speak TLS as well")
 	limit := flag.Duration("limit", 25*time.Minute, "bound of the whole run")
 	flag.BoolVar(&o.race, "race", false, "build the daemon with the race detector")
 	flag.Parse()

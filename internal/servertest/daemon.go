@@ -194,6 +194,9 @@ func (d *Daemon) Metric(series string) string {
 	return ""
 }
 
+// AccessLog is the file of its access log.
+func (d *Daemon) AccessLog() string { return d.logFile }
+
 // Lines waits for n lines of the access log and returns all that are there.
 func (d *Daemon) Lines(n int) []map[string]any {
 	d.t.Helper()

@@ -92,22 +92,24 @@ func (s *story) checkAttempts(facts) error {
 	return nil
 }
 
-// checkOrder: nothing is sent again after a byte went to the client, or after a success.
+// checkOrder: nothing is sent again after a byte went to the client, or after a success; and a cookie is obeyed.
 func (s *story) checkOrder(f facts) error {
-	for i, r := range s.receipts {
-		if i+1 == len(s.receipts) {
+	// A member that died may have read a request long after the daemon had to give it up.
+	alive := slices.DeleteFunc(slices.Clone(s.receipts), func(r *receipt) bool { return r.died })
+	for i, r := range alive {
+		if i+1 == len(alive) {
 			break
 		}
-		next := s.receipts[i+1]
+		next := alive[i+1]
 		if r.waited && slices.Contains(s.seen.interims, r.member.address) {
 			return fmt.Errorf("%s was tried after the client had a 1xx from %s", next.member.address, r.member.address)
 		}
-		if !r.done.IsZero() && !r.act.harmful() && !r.died && !f.stalled {
+		if !r.done.IsZero() && !r.act.harmful() && !f.stalled {
 			return fmt.Errorf("%s was tried after %s had answered for good", next.member.address, r.member.address)
 		}
 	}
-	if len(s.receipts) > 0 && f.owned && s.receipts[0].member.address != s.request.owner && !f.stalled {
-		return fmt.Errorf("the cookie names %s, the request went to %s", s.request.owner, s.receipts[0].member.address)
+	if len(alive) > 0 && f.owned && alive[0].member.address != s.request.owner && !f.stalled {
+		return fmt.Errorf("the cookie names %s, the request went to %s", s.request.owner, alive[0].member.address)
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ type served struct {
 	// Guarded by the member's lock:
 	busy bool     // with a request
 	last *receipt // the request that it is or was busy with
+	dead bool     // closed by the member in spite of what may come
 }
 
 const memberHost = "127.0.0.2"
@@ -157,6 +158,7 @@ func (m *member) refuse(hard bool) (up func(behind time.Duration)) {
 	if hard {
 		for c := range m.conns {
 			c.reset()
+			c.dead = true
 			if c.last != nil {
 				c.last.cut()
 			}
@@ -173,6 +175,7 @@ func (m *member) closeIdle() {
 	for c := range m.conns {
 		if !c.busy {
 			c.Close()
+			c.dead = true // what is just being read of it is lost
 		}
 	}
 }
@@ -217,6 +220,9 @@ func (c *served) has(r *receipt) {
 	c.member.mu.Lock()
 	defer c.member.mu.Unlock()
 	c.last = r
+	if c.dead {
+		r.cut()
+	}
 }
 
 // sound is true if in all of the time the member was there, and the daemon had no reason to hold it for ejected.

@@ -102,7 +102,7 @@ var methods = []string{"GET", "GET", "GET", "HEAD", "OPTIONS", "PUT", "PUT", "DE
 var sizes = []int64{0, 1, 17, 1000, 4096, 16384, 30_000, 65_535, 65_536, 65_537, 200_000, 1 << 20}
 
 // draw makes up a request.
-func draw(random *rand.Rand, id string, p *pool) *request {
+func draw(random *rand.Rand, id string, p *pool, over protocol) *request {
 	r := &request{id: id, pool: p, method: pick(random, methods), framing: noBody}
 	r.target = fmt.Sprintf("/%s?from=%d&empty=&q=%%2F", id, random.IntN(10))
 	if carries := r.method == "PUT" || r.method == "POST" || r.method == "PATCH"; carries || chance(random, 0.05) {
@@ -115,13 +115,16 @@ func draw(random *rand.Rand, id string, p *pool) *request {
 		case chance(random, 0.02):
 			r.size = 4 << 20
 		}
+		if over.streams() && r.framing == length && r.size == 0 {
+			r.framing = noBody // there is no telling them apart
+		}
 		r.expect = r.size > 0 && chance(random, 0.08)
-		r.slowly = chance(random, 0.1)
+		r.slowly = r.size < 100_000 && chance(random, 0.1)
 		r.sum = sumOf(question(id), r.size)
 	} else {
 		r.sum = sumOf(question(id), 0)
 	}
-	r.last = chance(random, 0.1)
+	r.last = !over.streams() && chance(random, 0.1)
 	if chance(random, 0.03) {
 		r.leaves = leaveAnswer
 		if r.size > 0 {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,8 +16,10 @@ import (
 
 // Daemon is the daemon under test, as an operator reaches it.
 type Daemon interface {
-	// Address is where clients connect.
+	// Address is where clients connect, also those of HTTP/2 without TLS; SecureAddress where they do over TLS, empty
+	// if they cannot.
 	Address() string
+	SecureAddress() string
 	// AccessLog is a file that the daemon writes a line of JSON to for each request.
 	AccessLog() string
 	// SetMembers replaces the member list of a pool.
@@ -34,6 +35,7 @@ type Run struct {
 	clients int
 	pools   []*pool
 	stories *stories
+	trust   *trust
 
 	reloads, stalls spans
 	journal         journal
@@ -49,7 +51,11 @@ type Run struct {
 // New starts the members. The same seed makes up the same moods, acts and requests; in which order they meet is
 // up to the machine.
 func New(seed uint64, clients int) (*Run, error) {
-	r := &Run{seed: seed, clients: clients, pools: pools(), stories: newStories(), tally: make(map[verdict]int)}
+	trust, err := newTrust()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{seed: seed, clients: clients, pools: pools(), stories: newStories(), trust: trust, tally: make(map[verdict]int)}
 	for _, p := range r.pools {
 		for i := range p.members {
 			m, err := newMember(p, r.stories, r.source().Uint64())
@@ -103,9 +109,13 @@ func (r *Run) Configuration(version int) (server, rest string) {
 func (r *Run) Chaos(ctx context.Context, d Daemon) error {
 	during, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	// A request that has begun is brought to its end when the time is over, but not once something was wrong.
+	requests, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
 	fail := func(err error) {
 		if err != nil {
 			stop(err)
+			cut()
 		}
 	}
 	// What judges goes on until the clients are done; what disturbs, and the clients, do not.
@@ -131,7 +141,7 @@ func (r *Run) Chaos(ctx context.Context, d Daemon) error {
 	work.Go(func() { fail(r.reload(during, d, random)) })
 	for i := range r.clients {
 		random := r.source()
-		work.Go(func() { fail(r.client(during, d, i, random)) })
+		work.Go(func() { fail(r.client(during, requests, d, i, random)) })
 	}
 	work.Wait()
 	r.drain(during)
@@ -159,42 +169,6 @@ func (r *Run) drain(ctx context.Context) {
 			return
 		}
 		time.Sleep(logRhythm)
-	}
-}
-
-// client is one client after the other, each with a few requests over a connection.
-func (r *Run) client(ctx context.Context, d Daemon, number int, random *rand.Rand) error {
-	// A client that has begun a request finishes it, whatever ends.
-	last := context.WithoutCancel(ctx)
-	for ctx.Err() == nil {
-		p := pick(random, r.pools)
-		w, err := dial(last, d.Address(), net.IPv4(127, 0, 1, byte(1+number)), random)
-		if err != nil {
-			return err
-		}
-		r.session(ctx, w, p, random)
-		w.close()
-	}
-	return nil
-}
-
-// session sends requests to one pool over a connection.
-func (r *Run) session(ctx context.Context, t tripper, p *pool, random *rand.Rand) {
-	cookie, owner := "", ""
-	for more, left := true, 1+random.IntN(40); more && left > 0 && ctx.Err() == nil; left-- {
-		q := draw(random, fmt.Sprintf(idForm, r.stories.number()), p)
-		q.last = q.last || left == 1
-		if p.cookies {
-			q.cookie, q.owner = cookie, owner
-		}
-		s := r.stories.begin(q)
-		var saw *seen
-		saw, more = t.trip(context.WithoutCancel(ctx), s)
-		r.stories.end(s, saw)
-		if saw.cookie != "" {
-			cookie, owner = saw.cookie, saw.member
-		}
-		sleep(ctx, time.Duration(random.IntN(20))*time.Millisecond)
 	}
 }
 

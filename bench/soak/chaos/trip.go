@@ -17,6 +17,8 @@ type tripper interface {
 	// trip sends a request and reads its answer to the end. It is not more true if the connection cannot carry
 	// another request.
 	trip(ctx context.Context, s *story) (saw *seen, more bool)
+	// lanes is how many requests go at once.
+	lanes() int
 	close()
 }
 
@@ -26,6 +28,7 @@ var errLeft = errors.New("the client left")
 // wire is HTTP/1.1 over a socket, written by hand: a client may stop at any byte.
 type wire struct {
 	conn   net.Conn
+	socket *net.TCPConn // below the TLS, or conn itself
 	in     *bufio.Reader
 	random *rand.Rand
 }
@@ -33,31 +36,24 @@ type wire struct {
 // tooLong is when a client gives up: long after all attempts have run into their timeouts.
 const tooLong = 45 * time.Second
 
-func dial(ctx context.Context, address string, from net.IP, random *rand.Rand) (*wire, error) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
-	c, err := d.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the daemon: %w", err)
-	}
-	return &wire{conn: c, in: bufio.NewReader(c), random: random}, nil
+// overWire sends over conn, which is the socket or TLS on it.
+func overWire(conn net.Conn, socket *net.TCPConn, random *rand.Rand) *wire {
+	return &wire{conn: conn, socket: socket, in: bufio.NewReader(conn), random: random}
 }
 
-func (w *wire) close() { w.conn.Close() }
+func (w *wire) lanes() int { return 1 }
+func (w *wire) close()     { w.conn.Close() }
 
 func (w *wire) leave(s *story, how abort) {
 	s.journal.add("client", "leaves: %s", how)
-	t, ok := w.conn.(*net.TCPConn)
-	switch {
-	case how == stopUpload:
-		return
-	case ok && how == endUpload:
-		t.CloseWrite()
-		return
+	switch how {
+	case stopUpload:
+	case endUpload:
+		w.conn.(interface{ CloseWrite() error }).CloseWrite()
+	default:
+		w.socket.SetLinger(0)
+		w.socket.Close()
 	}
-	if ok {
-		t.SetLinger(0)
-	}
-	w.conn.Close()
 }
 
 func (w *wire) trip(ctx context.Context, s *story) (*seen, bool) {
