@@ -80,7 +80,7 @@ func (s *story) checkAttempts(facts) error {
 		reached[got.member] = got
 		switch {
 		case before == nil:
-		case r.framing != noBody:
+		case !r.bodyless():
 			return fmt.Errorf("a request with a body was sent to %s twice", got.member.address)
 		case !before.closedSilently():
 			return fmt.Errorf("%s got the request twice, and had not closed the connection on it", got.member.address)

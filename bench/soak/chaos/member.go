@@ -157,8 +157,12 @@ func (m *member) refuse(hard bool) (up func(behind time.Duration)) {
 	m.listener = nil
 	if hard {
 		for c := range m.conns {
-			c.reset()
 			c.dead = true
+			if !c.busy {
+				c.Close() // what it has written is still delivered
+				continue
+			}
+			c.reset()
 			if c.last != nil {
 				c.last.cut()
 			}

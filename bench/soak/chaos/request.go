@@ -72,6 +72,9 @@ type request struct {
 // idempotent as the users' guide counts it.
 func (r *request) idempotent() bool { return r.method != "POST" && r.method != "PATCH" }
 
+// bodyless: a length of 0 is no body either.
+func (r *request) bodyless() bool { return r.framing == noBody || r.framing == length && r.size == 0 }
+
 // replayable: the daemon can keep the body and send it again.
 func (r *request) replayable() bool {
 	return r.framing == noBody || r.framing == length && r.size <= replayMost
