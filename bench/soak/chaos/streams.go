@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"sync"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -92,7 +93,7 @@ func (r *request) http2(s *story, leave func(), final <-chan struct{}) (*http.Re
 	if r.framing == noBody {
 		return req, nil
 	}
-	b := &upload{Reader: text(question(r.id), r.size), story: s, leave: leave, final: final}
+	b := &upload{Reader: text(question(r.id), r.size), story: s, leave: leave, final: final, given: make(chan struct{})}
 	req.Body, req.ContentLength = b, r.size
 	if r.framing == chunked {
 		req.ContentLength = -1
@@ -111,6 +112,10 @@ type upload struct {
 	leave func()
 	final <-chan struct{}
 	sent  int64
+
+	// given is closed once the library wants no more of it.
+	given chan struct{}
+	once  sync.Once
 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -135,11 +140,18 @@ func (u *upload) stop() error {
 	r := u.story.request
 	u.story.journal.add("client", "leaves: %s", r.leaves)
 	if r.leaves == stopUpload {
-		<-u.final
+		select {
+		case <-u.final:
+		case <-u.given:
+		}
 	} else {
 		u.leave()
 	}
 	return errors.New("the client sends no more")
 }
 
-func (u *upload) Close() error { return nil }
+// Close is called by the library, perhaps while it reads.
+func (u *upload) Close() error {
+	u.once.Do(func() { close(u.given) })
+	return nil
+}
