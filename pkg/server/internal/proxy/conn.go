@@ -385,12 +385,10 @@ func (c *conn) writeSocket(p []byte) error {
 	}
 }
 
-// Lingering lets a client that is still sending read our last answer: closing at once would reset the
-// connection and the answer with it (RFC 9112 section 9.6).
-const (
-	lingerTime  = 2 * time.Second
-	lingerBytes = 1 << 20
-)
+// lingerTime is how long a client that is still sending is listened to after our last answer, so that it can read
+// it: closing at once would reset the connection and the answer with it (RFC 9112 section 9.6). It is bounded by
+// time alone: what comes meanwhile is thrown away, and how much that is says nothing about what the client has read.
+const lingerTime = 2 * time.Second
 
 func (c *conn) linger() {
 	w, ok := c.nc.(interface{ CloseWrite() error })
@@ -400,12 +398,10 @@ func (c *conn) linger() {
 	buf := c.srv.buffers.get()
 	defer c.srv.buffers.put(buf)
 	c.sock.SetDeadline(time.Now().Add(lingerTime))
-	for n := 0; n < lingerBytes; {
-		m, err := c.nc.Read(buf)
-		if err != nil {
+	for {
+		if _, err := c.nc.Read(buf); err != nil {
 			return
 		}
-		n += m
 	}
 }
 
