@@ -30,11 +30,7 @@ func underChaos(ctx context.Context, o options) (err error) {
 	d := &disturbed{}
 	for version := range d.versions {
 		server, rest := r.Configuration(version)
-		d.versions[version] = sections{server: server, rest: rest}
-		if !o.tls {
-			continue
-		}
-		d.versions[version].certificate, d.versions[version].key = r.Certificate()
+		d.versions[version] = sections{server: server, rest: rest, secure: o.tls}
 	}
 	if d.daemon, err = startDaemon(ctx, d.versions[0], o.race); err != nil {
 		return err

@@ -3,6 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/scalws/scalws/bench/pair"
 	"github.com/scalws/scalws/pkg/client"
 )
 
@@ -24,18 +27,20 @@ type daemon struct {
 	dir     string
 	file    string // of the configuration
 	address string
-	secure  string // empty: it speaks no TLS
+	secure  string      // empty: it speaks no TLS
+	trust   *tls.Config // of clients that trust its certificate
+	pair    pair.Files
 	metrics string
 	all     []string // the members at first
 	cmd     *exec.Cmd
 	admin   *client.Client
 }
 
-// sections are what a part of the soak adds to a configuration: lines of the section server, and sections.
+// sections are what a part of the soak adds to a configuration: lines of the section server, sections, and whether
+// there is a listener with TLS.
 type sections struct {
 	server, rest string
-	// certificate and key of a listener with TLS, PEM; empty: there is none.
-	certificate, key []byte
+	secure       bool
 }
 
 // loaded is the configuration under h2load.
@@ -49,23 +54,17 @@ tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: pro
 func (d *daemon) text(s sections) string {
 	listeners := fmt.Sprintf("{name: http, address: %q, h2c: true}", d.address)
 	if d.secure != "" {
-		listeners += fmt.Sprintf(", {name: https, address: %q, tls: {cert_file: %s, key_file: %s}}", d.secure, certificateFile, keyFile)
+		listeners += fmt.Sprintf(", {name: https, address: %q, tls: {cert_file: %q, key_file: %q}}", d.secure, d.pair.Cert, d.pair.Key)
 	}
 	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [%s]\n%smetrics: {address: %q}\naccess_log: {output: %q}\n%s",
 		listeners, s.server, d.metrics, d.AccessLog(), s.rest)
 }
 
-// Beside the configuration.
-const (
-	certificateFile = "soak.pem"
-	keyFile         = "soak.key"
-)
-
 // Address is where it listens.
 func (d *daemon) Address() string { return d.address }
 
-// SecureAddress is where it listens for TLS.
-func (d *daemon) SecureAddress() string { return d.secure }
+// Secure is where it listens for TLS, and how clients trust it.
+func (d *daemon) Secure() (string, *tls.Config) { return d.secure, d.trust }
 
 // AccessLog is the file of the access log.
 func (d *daemon) AccessLog() string { return filepath.Join(d.dir, "access.log") }
@@ -112,17 +111,29 @@ func (d *daemon) prepare(s sections) (err error) {
 	if d.metrics, err = freeAddress(); err != nil {
 		return err
 	}
-	if len(s.certificate) > 0 {
-		if d.secure, err = freeAddress(); err != nil {
+	if s.secure {
+		if err := d.certify(); err != nil {
 			return err
-		}
-		for name, text := range map[string][]byte{certificateFile: s.certificate, keyFile: s.key} {
-			if err := os.WriteFile(filepath.Join(d.dir, name), text, 0o600); err != nil {
-				return fmt.Errorf("writing certificate: %w", err)
-			}
 		}
 	}
 	return d.configure(s)
+}
+
+// certify makes a certificate and chooses an address for it.
+func (d *daemon) certify() (err error) {
+	if d.secure, err = freeAddress(); err != nil {
+		return err
+	}
+	if d.pair, err = pair.Write(d.dir); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(d.pair.Cert)
+	if err != nil {
+		return fmt.Errorf("reading certificate: %w", err)
+	}
+	d.trust = &tls.Config{RootCAs: x509.NewCertPool(), ServerName: "127.0.0.1"}
+	d.trust.RootCAs.AppendCertsFromPEM(text)
+	return nil
 }
 
 // configure puts a configuration in place, at once and whole.

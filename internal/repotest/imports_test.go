@@ -53,7 +53,7 @@ var walls = []wall{
 	{"bench/h2spec", []string{"bench/pair", "pkg/server"}, "tests the daemon in its own process"},
 	{"bench/pair", nil, "makes certificates for programs that measure"},
 	{"bench/peers", []string{"bench/pair"}, "measures programs from outside, ours like the others"},
-	{"bench/soak", []string{"pkg/api", "pkg/client", "bench/soak/chaos"}, "measures the program that an operator would run, through its client"},
+	{"bench/soak", []string{"pkg/api", "pkg/client", "bench/pair", "bench/soak/chaos"}, "measures the program that an operator would run, through its client"},
 	{"bench/soak/chaos", nil, "members, clients and a judge: they know HTTP and the users' guide, and nothing of ours"},
 }
 

@@ -32,7 +32,7 @@ var protocols = []protocol{overHTTP1, overHTTP1, overHTTP1, overHTTP1, overH2C, 
 func (r *Run) client(ctx, requests context.Context, d Daemon, number int, random *rand.Rand) error {
 	for ctx.Err() == nil {
 		p, over := pick(random, r.pools), pick(random, protocols)
-		if over.secure() && d.SecureAddress() == "" {
+		if _, settings := d.Secure(); over.secure() && settings == nil {
 			continue
 		}
 		t, err := r.dial(ctx, d, over, net.IPv4(127, 0, 1, byte(1+number)), random)
@@ -55,16 +55,16 @@ func (r *Run) client(ctx, requests context.Context, d Daemon, number int, random
 
 // dial connects a client from an address of its own.
 func (r *Run) dial(ctx context.Context, d Daemon, over protocol, from net.IP, random *rand.Rand) (tripper, error) {
-	address := d.Address()
-	if over.secure() {
-		address = d.SecureAddress()
+	address, settings := d.Secure()
+	if !over.secure() {
+		address = d.Address()
 	}
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.speak(ctx, over, c.(*net.TCPConn), random)
+	t, err := speak(ctx, over, settings, c.(*net.TCPConn), random)
 	if err != nil {
 		c.Close()
 	}
@@ -72,14 +72,16 @@ func (r *Run) dial(ctx context.Context, d Daemon, over protocol, from net.IP, ra
 }
 
 // speak begins a protocol on a connection.
-func (r *Run) speak(ctx context.Context, over protocol, socket *net.TCPConn, random *rand.Rand) (tripper, error) {
+func speak(ctx context.Context, over protocol, settings *tls.Config, socket *net.TCPConn, random *rand.Rand) (tripper, error) {
 	var conn net.Conn = socket
 	if over.secure() {
 		offer := "http/1.1"
 		if over.streams() {
 			offer = http2.NextProtoTLS
 		}
-		secure := tls.Client(socket, r.trust.client(offer))
+		settings = settings.Clone()
+		settings.NextProtos = []string{offer}
+		secure := tls.Client(socket, settings)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ package chaos
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,10 +17,10 @@ import (
 
 // Daemon is the daemon under test, as an operator reaches it.
 type Daemon interface {
-	// Address is where clients connect, also those of HTTP/2 without TLS; SecureAddress where they do over TLS, empty
-	// if they cannot.
+	// Address is where clients connect, also those of HTTP/2 without TLS.
 	Address() string
-	SecureAddress() string
+	// Secure is where clients connect over TLS, and the settings with which they trust the daemon; nil: they do not.
+	Secure() (address string, settings *tls.Config)
 	// AccessLog is a file that the daemon writes a line of JSON to for each request.
 	AccessLog() string
 	// SetMembers replaces the member list of a pool.
@@ -35,7 +36,6 @@ type Run struct {
 	clients int
 	pools   []*pool
 	stories *stories
-	trust   *trust
 
 	reloads, stalls spans
 	journal         journal
@@ -51,11 +51,7 @@ type Run struct {
 // New starts the members. The same seed makes up the same moods, acts and requests; in which order they meet is
 // up to the machine.
 func New(seed uint64, clients int) (*Run, error) {
-	trust, err := newTrust()
-	if err != nil {
-		return nil, err
-	}
-	r := &Run{seed: seed, clients: clients, pools: pools(), stories: newStories(), trust: trust, tally: make(map[verdict]int)}
+	r := &Run{seed: seed, clients: clients, pools: pools(), stories: newStories(), tally: make(map[verdict]int)}
 	for _, p := range r.pools {
 		for i := range p.members {
 			m, err := newMember(p, r.stories, r.source().Uint64())

@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"strings"
 	"testing"
@@ -18,9 +19,9 @@ type daemon struct {
 	address string
 }
 
-func (d *daemon) Address() string       { return d.address }
-func (d *daemon) SecureAddress() string { return "" }
-func (d *daemon) Reload(int) error      { return nil }
+func (d *daemon) Address() string               { return d.address }
+func (d *daemon) Secure() (string, *tls.Config) { return "", nil }
+func (d *daemon) Reload(int) error              { return nil }
 
 func (d *daemon) SetMembers(ctx context.Context, pool string, addresses []string) error {
 	var list []api.SetMember
