@@ -8,8 +8,6 @@ import (
 	"net"
 	"sync"
 	"time"
-
-	"golang.org/x/net/http2"
 )
 
 // protocol is what a client speaks.
@@ -73,27 +71,19 @@ func (r *Run) dial(ctx context.Context, d Daemon, over protocol, from net.IP, ra
 
 // speak begins a protocol on a connection.
 func speak(ctx context.Context, over protocol, settings *tls.Config, socket *net.TCPConn, random *rand.Rand) (tripper, error) {
-	var conn net.Conn = socket
-	if over.secure() {
-		offer := "http/1.1"
-		if over.streams() {
-			offer = http2.NextProtoTLS
-		}
-		settings = settings.Clone()
-		settings.NextProtos = []string{offer}
-		secure := tls.Client(socket, settings)
-		if err := secure.HandshakeContext(ctx); err != nil {
-			return nil, err
-		}
-		if got := secure.ConnectionState().NegotiatedProtocol; got != offer {
-			return nil, fmt.Errorf("%q was agreed on in place of %q", got, offer)
-		}
-		conn = secure
+	switch over {
+	case overHTTP1:
+		return overWire(socket, socket, random), nil
+	case overH2C:
+		return overStreams(ctx, socket, nil, 1+random.IntN(4))
+	case overHTTP2:
+		return overStreams(ctx, socket, settings.Clone(), 1+random.IntN(4))
 	}
-	if over.streams() {
-		return overStreams(conn, 1+random.IntN(4))
+	secure := tls.Client(socket, settings)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, err
 	}
-	return overWire(conn, socket, random), nil
+	return overWire(secure, socket, random), nil
 }
 
 // session sends requests to one pool, one after the other, until ctx ends. The requests have a context of their own.

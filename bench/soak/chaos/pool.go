@@ -130,14 +130,5 @@ func (p *pool) within(during span) []listing {
 	return slices.DeleteFunc(slices.Clone(p.lists), func(l listing) bool { return !l.meets(during) })
 }
 
-func (p *pool) member(address string) *member {
-	for _, m := range p.members {
-		if m.address == address {
-			return m
-		}
-	}
-	return nil
-}
-
 // host is how clients name the pool.
 func (p *pool) host() string { return p.name + ".soak.test" }

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,22 +12,36 @@ import (
 	"net/textproto"
 	"sync"
 	"time"
-
-	"golang.org/x/net/http2"
 )
 
 // streams is HTTP/2 over one connection, with several requests at once.
 type streams struct {
-	conn  *http2.ClientConn
-	count int
+	conn   *http.ClientConn
+	scheme string
+	count  int
 }
 
-func overStreams(c net.Conn, count int) (*streams, error) {
-	conn, err := (&http2.Transport{DisableCompression: true, AllowHTTP: true}).NewClientConn(c)
-	if err != nil {
+// overStreams begins HTTP/2 on a connection that is there: over TLS where settings are those that it is to have, by
+// prior knowledge where they are nil.
+func overStreams(ctx context.Context, socket net.Conn, settings *tls.Config, count int) (*streams, error) {
+	t := &streams{scheme: "http", count: count}
+	var speak http.Protocols
+	speak.SetHTTP2(settings != nil)
+	speak.SetUnencryptedHTTP2(settings == nil)
+	if settings != nil {
+		t.scheme = "https"
+	}
+	transport := &http.Transport{
+		Protocols:          &speak,
+		DisableCompression: true,
+		TLSClientConfig:    settings,
+		DialContext:        func(context.Context, string, string) (net.Conn, error) { return socket, nil },
+	}
+	var err error
+	if t.conn, err = transport.NewClientConn(ctx, t.scheme, socket.RemoteAddr().String()); err != nil {
 		return nil, fmt.Errorf("beginning HTTP/2: %w", err)
 	}
-	return &streams{conn, count}, nil
+	return t, nil
 }
 
 func (t *streams) close()     { t.conn.Close() }
@@ -39,7 +54,7 @@ func (t *streams) trip(ctx context.Context, s *story) (*seen, bool) {
 	defer leave()
 	final := make(chan struct{})
 	defer close(final)
-	req, err := r.http2(s, leave, final)
+	req, err := r.http2(t.scheme, s, leave, final)
 	if err != nil {
 		saw.err, saw.to = err, time.Now()
 		return saw, false
@@ -70,12 +85,12 @@ func (t *streams) trip(ctx context.Context, s *story) (*seen, bool) {
 	} else {
 		s.journal.add("client", "has the whole answer, %d bytes", saw.got)
 	}
-	return saw, t.conn.CanTakeNewRequest()
+	return saw, t.conn.Err() == nil
 }
 
 // http2 is the request for the library.
-func (r *request) http2(s *story, leave func(), final <-chan struct{}) (*http.Request, error) {
-	req, err := http.NewRequest(r.method, "http://"+r.pool.host()+r.target, nil)
+func (r *request) http2(scheme string, s *story, leave func(), final <-chan struct{}) (*http.Request, error) {
+	req, err := http.NewRequest(r.method, scheme+"://"+r.pool.host()+r.target, nil)
 	if err != nil {
 		return nil, fmt.Errorf("making a request: %w", err)
 	}
