@@ -89,7 +89,7 @@ func (o *once) Addr() net.Addr { return o.addr }
 // not know of itself yet, is told once more. The caller holds mu.
 func (c *conn) sendAway() {
 	goAway := c.goAway
-	goAway()
+	go goAway() // it waits for the server's accepting to end, which may be where this is called
 	time.AfterFunc(freshGrace, goAway)
 }
 
