@@ -203,6 +203,7 @@ func (d *Daemon) Lines(n int) []map[string]any {
 	var all []map[string]any
 	d.Until(fmt.Sprintf("%d lines in the access log", n), func() bool {
 		text, err := os.ReadFile(d.logFile)
+		text = text[:bytes.LastIndexByte(text, '\n')+1] // one may be half written
 		if err != nil || len(text) == 0 {
 			return false
 		}
