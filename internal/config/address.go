@@ -92,7 +92,8 @@ func socketPath() strict.Form[string] {
 // an administrator: nobody but the owner and the group may.
 func mode() strict.Form[uint32] {
 	const rule = `write it in octal with a leading 0, for example "0660"`
-	return strict.Form[uint32]{Wants: "a file mode", Bound: `"0600" to "0770"`, Takes: strict.AsWritten, Parse: func(text string) (uint32, *strict.Fault) {
+	format := func(n uint32) string { return fmt.Sprintf("%04o", n) }
+	return strict.Form[uint32]{Wants: "a file mode", Bound: `"0600" to "0770"`, Takes: strict.AsWritten, Format: format, Parse: func(text string) (uint32, *strict.Fault) {
 		n, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || len(text) != 4 || text[0] != '0' {
 			return 0, &strict.Fault{Code: codeInvalidMode, Message: fmt.Sprintf("must be a file mode, found %q", strict.Shorten(text)), Hint: rule}
@@ -111,7 +112,7 @@ func mode() strict.Form[uint32] {
 // prefix takes a network, or an address as the network of that one address. An IPv4-mapped network is
 // the IPv4 network.
 func prefix() strict.Form[netip.Prefix] {
-	return strict.Form[netip.Prefix]{Wants: "a network", Bound: "10.0.0.0/8, 2001:db8::/32 or one address", Parse: func(text string) (netip.Prefix, *strict.Fault) {
+	return strict.Form[netip.Prefix]{Wants: "a network", Bound: "10.0.0.0/8, 2001:db8::/32 or one address", Format: netip.Prefix.String, Parse: func(text string) (netip.Prefix, *strict.Fault) {
 		invalid := func(hint string) (netip.Prefix, *strict.Fault) {
 			return netip.Prefix{}, &strict.Fault{Code: codeInvalidPrefix,
 				Message: fmt.Sprintf("must be a network such as 10.0.0.0/8, found %q", strict.Shorten(text)), Hint: hint}
@@ -150,7 +151,7 @@ func prefix() strict.Form[netip.Prefix] {
 // not.
 func singleAddress() strict.Form[Address] {
 	const bound = "http://host:port, https://host:port or unix:/path"
-	return strict.Form[Address]{Wants: "an address", Bound: bound, Parse: func(text string) (Address, *strict.Fault) {
+	return strict.Form[Address]{Wants: "an address", Bound: bound, Format: Address.String, Parse: func(text string) (Address, *strict.Fault) {
 		invalid := func(hint string) (Address, *strict.Fault) {
 			return Address{}, &strict.Fault{Code: codeInvalidAddress,
 				Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text)), Hint: hint}

@@ -38,7 +38,7 @@ func TestBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkPlaces(t, text, problems)
+			checkPlaces(t, text, slices.DeleteFunc(slices.Clone(problems), func(p strict.Problem) bool { return p.File != file }))
 			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", report(problems))
 		})
 	}

@@ -39,6 +39,10 @@ const (
 	codeDuplicateCertificate  = "duplicate_certificate"
 	codeInvalidKeyFile        = "invalid_key_file"
 	codeIgnoredKey            = "ignored_key"
+	codeInvalidPattern        = "invalid_pattern"
+	codeNoSites               = "no_sites"
+	codePoolsInSite           = "pools_in_site"
+	codeProxyAndRuntime       = "proxy_and_runtime"
 )
 
 // Code describes one sort of problem.
@@ -103,6 +107,10 @@ func Codes() []Code {
 		{codeCertificateDates, strict.Warning, "A certificate has expired, or is not valid yet."},
 		{codeDuplicateCertificate, strict.Warning, "Two certificates of a listener have the same name: the first is used."},
 		{codeInvalidKeyFile, strict.Error, "The affinity key is shorter than 16 or longer than 4096 bytes."},
+		{codeInvalidPattern, strict.Error, "The pattern of the site files is malformed."},
+		{codeNoSites, strict.Warning, "No file fits the pattern of the site files."},
+		{codePoolsInSite, strict.Error, "A site file has upstreams."},
+		{codeProxyAndRuntime, strict.Error, "A site file has both proxy and runtime."},
 		{codeIgnoredKey, strict.Warning, "The key has no effect where it stands."},
 	}
 }

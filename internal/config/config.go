@@ -17,11 +17,14 @@ type Config struct {
 	Server Server
 	// Upstreams are the pools, sorted by name.
 	Upstreams []Upstream
-	Tenants   []Tenant
+	// Tenants, in the order of the file; what site files bring in is the last one.
+	Tenants []Tenant
+	// Sites is the pattern of the site files; empty: none.
+	Sites     string
 	Admin     Admin
 	Metrics   Metrics
 	AccessLog AccessLog
-	// Digest is the SHA-256 of the text, in hex.
+	// Digest is the SHA-256 of the text, in hex; with site files, of all texts.
 	Digest string
 }
 
@@ -196,6 +199,18 @@ type Address struct {
 	// Member is the address in the form of a member (lb.ParseAddress).
 	Member string
 	HTTPS  bool
+}
+
+// String is the address as the file has it.
+func (a Address) String() string {
+	switch {
+	case lb.IsUnix(a.Member):
+		return a.Member
+	case a.HTTPS:
+		return "https://" + a.Member
+	default:
+		return "http://" + a.Member
+	}
 }
 
 // Backend is one entry of a weighted split: a pool or a status.

@@ -24,6 +24,8 @@ func TestManual(t *testing.T) {
 		"keys: server":    keyTable("server", "server."),
 		"keys: upstreams": keyTable("upstreams", "upstreams."),
 		"keys: tenants":   keyTable("tenants", "tenants[]."),
+		"keys: sites":     keyTable("sites", "sites."),
+		"keys: site":      siteRows(),
 		"keys: runtime":   keyTable("tenants[].applications[].runtime.", "tenants[].applications[].runtime."),
 		"keys: rest":      keyTable("admin", "admin.") + keyRows("metrics", "metrics.") + keyRows("access_log", "access_log."),
 		"codes":           codeTable(),
@@ -100,6 +102,18 @@ func keyRows(section, inside string) string {
 			value += ": " + k.Bound
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", path, k.Default, value, k.Meaning)
+	}
+	return b.String()
+}
+
+// siteRows are the rows of a site file's own keys. Those inside of them are an application's.
+func siteRows() string {
+	var b strings.Builder
+	b.WriteString("| key | default | value | meaning |\n|---|---|---|---|\n")
+	for _, k := range SiteKeys() {
+		if !strings.ContainsAny(k.Path, ".[") {
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Path, k.Default, k.Type, k.Meaning)
+		}
 	}
 	return b.String()
 }

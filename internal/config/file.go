@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/scalws/scalws/internal/strict"
 )
@@ -19,11 +20,24 @@ const (
 	maxAffinityKey = 4096
 )
 
+// fileName takes the name of a file.
+func fileName(bound string) strict.Form[string] {
+	return strict.Form[string]{Wants: "a text", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
+		switch {
+		case text == "":
+			return "", &strict.Fault{Code: strict.CodeInvalidText, Message: "must not be empty"}
+		case len(text) > maxFilePath:
+			return "", strict.OutOfRange("1", fmt.Sprintf("%d bytes", maxFilePath))
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return "", &strict.Fault{Code: strict.CodeInvalidText, Message: "must not hold control characters"}
+		}
+		return text, nil
+	}}
+}
+
 // namedFile reads the name of a file, relative to the folder of the configuration.
 func namedFile(to *string) strict.Kind {
-	form := strict.Text()
-	form.Bound = "a path, relative to this file"
-	k := strict.Scalar(to, form)
+	k := strict.Scalar(to, fileName("a path, relative to this file"))
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		read(d, v)

@@ -41,9 +41,9 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		cfg, problems := Parse("testdata/valid/fuzz.yaml", text)
-		checkPlaces(t, text, problems)
+		checkPlaces(t, text, slices.DeleteFunc(slices.Clone(problems), func(p strict.Problem) bool { return p.File != "testdata/valid/fuzz.yaml" }))
 		for _, p := range problems {
-			if known[p.Code] != p.Severity || p.Message == "" || p.File != "testdata/valid/fuzz.yaml" {
+			if known[p.Code] != p.Severity || p.Message == "" || p.File == "" {
 				t.Errorf("malformed problem: %+v", p)
 			}
 		}

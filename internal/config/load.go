@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/scalws/scalws/internal/strict"
-	"github.com/scalws/scalws/pkg/lb"
 )
 
 // maxNamed bounds a file that the configuration names, in bytes.
@@ -34,13 +33,18 @@ func Load(path string) (*Config, strict.Problems) {
 func Parse(file string, text []byte) (*Config, strict.Problems) {
 	cfg := &Config{}
 	format := strict.Format{Name: "configuration", Least: "the smallest one has server.listeners"}
-	problems := strict.Decode(file, text, format, rootFields(cfg), func(d *strict.Decoder) { checker{d, time.Now()}.check(cfg) })
+	digest, now := sha256.New(), time.Now()
+	digest.Write(text)
+	var sites *sites
+	problems := strict.Decode(file, text, format, rootFields(cfg), func(d *strict.Decoder) {
+		sites = checker{d, now}.check(cfg)
+	})
+	problems = append(problems, sites.load(cfg, digest, now)...)
 	if problems.Failed() {
 		return nil, problems
 	}
 	slices.SortFunc(cfg.Upstreams, func(a, b Upstream) int { return strings.Compare(a.Name, b.Name) })
-	digest := sha256.Sum256(text)
-	cfg.Digest = hex.EncodeToString(digest[:])
+	cfg.Digest = hex.EncodeToString(digest.Sum(nil))
 	return cfg, problems
 }
 
@@ -52,13 +56,15 @@ type checker struct {
 }
 
 // check holds values against each other, after all have been read. It passes over values that are
-// broken: what follows from a slip is not a second one.
-func (d checker) check(c *Config) {
+// broken: what follows from a slip is not a second one. What is left is for the site files.
+func (d checker) check(c *Config) *sites {
 	d.checkServer(c)
 	for i := range c.Upstreams {
 		d.checkUpstream(&c.Upstreams[i])
 	}
-	d.checkTenants(c)
+	pools, domains := d.poolNames(c), make(claims)
+	d.checkTenants(c, pools, domains)
+	return d.findSites(c, pools, domains)
 }
 
 // readFile reads a regular file of at most limit bytes. Other kinds of files are refused before they
@@ -125,10 +131,11 @@ func rootFields(c *Config) []strict.Field {
 			Meaning: "Where metrics and health checks are answered."},
 		{Name: "access_log", Kind: strict.Section(accessLogFields(&c.AccessLog)),
 			Meaning: "Where a line for each request goes."},
-		{Name: "upstreams", Otherwise: "none", Kind: strict.Named(&c.Upstreams, maxPools, name(), func(name string, u *Upstream) strict.Kind {
-			*u = Upstream{Name: name, Settings: lb.DefaultSettings()}
+		{Name: "upstreams", Otherwise: "none", Kind: strict.Named(&c.Upstreams, maxPools, name(), freshUpstream, upstreamName, func(u *Upstream) strict.Kind {
 			return strict.Section(upstreamFields(u))
 		}), Meaning: "The pools by name."},
+		{Name: "sites", Otherwise: "none", Kind: sitePattern(&c.Sites),
+			Meaning: "Site files, as a pattern relative to this file, for example sites/*.yaml. Each is one application of the tenant sites, called like the file without its ending."},
 		{Name: "tenants", Otherwise: "none", Kind: strict.List(&c.Tenants, 0, maxTenants, func(t *Tenant) strict.Kind {
 			return strict.Section(tenantFields(t, &c.Server.UpstreamClient))
 		}), Meaning: "Groups of applications."},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -12,9 +13,9 @@ import (
 const defaultBackendWeight = "1"
 
 // proxyRuntime reads a proxy runtime. It starts from base, the upstream_client of the server, and fills in
-// what depends on other keys.
-func proxyRuntime(r *Runtime, base *Client) strict.Kind {
-	k := strict.Section(runtimeFields(r))
+// what depends on other keys. Keys that go without saying where it stands are left out.
+func proxyRuntime(r *Runtime, base *Client, without ...string) strict.Kind {
+	k := strict.Section(slices.DeleteFunc(runtimeFields(r), func(f strict.Field) bool { return slices.Contains(without, f.Name) }))
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		r.Client = *base
@@ -35,7 +36,7 @@ func proxyRuntime(r *Runtime, base *Client) strict.Kind {
 }
 
 func runtimeFields(r *Runtime) []strict.Field {
-	var proxy string
+	proxy := "proxy"
 	return []strict.Field{
 		{Name: "type", Need: true, Kind: strict.Scalar(&proxy, strict.Choice("proxy")),
 			Meaning: "proxy passes requests on."},
@@ -54,7 +55,7 @@ func runtimeFields(r *Runtime) []strict.Field {
 			Meaning: "Allows upgrades."},
 		{Name: "tls_ca_file", Otherwise: "the system's roots alone", Kind: namedFile(&r.TLSCAFile),
 			Meaning: "CA certificates to trust in addition, PEM; only for a single https:// address."},
-		{Name: "client", Otherwise: "server.upstream_client", Kind: strict.Section(clientFields(&r.Client, false)),
+		{Name: "client", Otherwise: "server.upstream_client", Kind: strict.Section(clientFields(&r.Client, false)).Only(func() bool { return r.Address != nil }),
 			Meaning: "How a single address is talked to; without effect on pools."},
 	}
 }
@@ -91,6 +92,12 @@ func target(r *Runtime) strict.Kind {
 			}
 		},
 		Inner: pool.Inner,
+		Show: func() (any, bool) {
+			if r.Address != nil {
+				return address.Show()
+			}
+			return pool.Show()
+		},
 	}
 }
 

@@ -121,8 +121,7 @@ func accessLogFields(a *AccessLog) []strict.Field {
 
 // checkServer holds the sections that face clients and operators against each other.
 func (d checker) checkServer(c *Config) {
-	names := make(map[string]string)
-	addresses := make(map[string]string)
+	names, addresses := make(claims), make(claims)
 	for i := range c.Server.Listeners {
 		l := &c.Server.Listeners[i]
 		at := strict.Index("server.listeners", i)

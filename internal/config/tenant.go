@@ -55,26 +55,29 @@ func routeFields(r *Route, base *Client) []strict.Field {
 }
 
 // checkTenants holds names, domains and routes against each other, and checks every runtime.
-func (d checker) checkTenants(c *Config) {
-	pools := newPoolNames(c)
-	names, domains := make(map[string]string), make(map[string]string)
+func (d checker) checkTenants(c *Config, pools poolNames, domains claims) {
+	names := make(claims)
+	if c.Sites != "" {
+		names[siteTenant] = claim{"sites", d.File, d.Place("sites").Node.Line}
+	}
 	for i, t := range c.Tenants {
 		tenant := strict.Index("tenants", i)
 		d.unique(names, t.Name, strict.Join(tenant, "name"), codeDuplicateName, "")
-		inTenant := make(map[string]string)
+		inTenant := make(claims)
 		for j := range t.Applications {
 			a, at := &t.Applications[j], strict.Index(strict.Join(tenant, "applications"), j)
 			d.unique(inTenant, a.Name, strict.Join(at, "name"), codeDuplicateName, "names are unique in their tenant")
-			for k, name := range a.Domains {
-				d.unique(domains, name, strict.Index(strict.Join(at, "domains"), k), codeDuplicateDomain, "a domain belongs to one application")
-			}
-			d.checkApplication(at, a, pools)
+			d.checkApplication(at, a, strict.Join(at, "runtime"), pools, domains)
 		}
 	}
 }
 
-func (d checker) checkApplication(at string, a *Application, pools poolNames) {
-	runtime, routes := strict.Join(at, "runtime"), strict.Join(at, "routes")
+// checkApplication checks the application at a path; the runtime may stand under another name.
+func (d checker) checkApplication(at string, a *Application, runtime string, pools poolNames, domains claims) {
+	for i, name := range a.Domains {
+		d.unique(domains, name, strict.Index(strict.Join(at, "domains"), i), codeDuplicateDomain, "a domain belongs to one application")
+	}
+	routes := strict.Join(at, "routes")
 	if a.Runtime == nil && len(a.Routes) == 0 && d.Sound(at, runtime, routes) {
 		d.FailKey(d.Place(at), &strict.Fault{Code: codeNothingToServe,
 			Message: "an application needs a runtime or routes", Hint: "add runtime: {type: proxy, upstream: {pool: name}}"})
@@ -82,7 +85,7 @@ func (d checker) checkApplication(at string, a *Application, pools poolNames) {
 	if a.Runtime != nil {
 		d.checkRuntime(runtime, a.Runtime, pools)
 	}
-	paths := make(map[string]string)
+	paths := make(claims)
 	for i := range a.Routes {
 		route := strict.Index(routes, i)
 		d.unique(paths, a.Routes[i].Path, strict.Join(route, "path"), codeDuplicateRoute, "")
@@ -90,28 +93,42 @@ func (d checker) checkApplication(at string, a *Application, pools poolNames) {
 	}
 }
 
+// claims are texts that can be had once, and where each was first.
+type claims map[string]claim
+
+type claim struct {
+	path, file string
+	line       int
+}
+
 // unique reports a text that another path had first. Texts that are empty or broken are passed over.
-func (d checker) unique(seen map[string]string, text, path, code, hint string) {
+func (d checker) unique(seen claims, text, path, code, hint string) {
 	if text == "" || !d.Sound(path) {
 		return
 	}
 	first, ok := seen[text]
 	if !ok {
-		seen[text] = path
+		seen[text] = claim{path, d.File, d.Place(path).Node.Line}
 		return
 	}
-	d.FailValue(d.Place(path), &strict.Fault{Code: code, Hint: hint, Message: fmt.Sprintf("%s is taken by %s on line %d",
-		strict.Shorten(text), first, d.Place(first).Node.Line)})
+	where := ""
+	if first.file != d.File {
+		where = " of " + first.file
+	}
+	d.FailValue(d.Place(path), &strict.Fault{Code: code, Hint: hint, Message: fmt.Sprintf("%s is taken by %s on line %d%s",
+		strict.Shorten(text), first.path, first.line, where)})
 }
 
 // poolNames are the pools that runtimes can name.
 type poolNames struct {
 	known map[string]bool
 	all   []string
+	// broken is set where the pools could not be read: what is missing may be among them.
+	broken bool
 }
 
-func newPoolNames(c *Config) poolNames {
-	p := poolNames{known: make(map[string]bool, len(c.Upstreams))}
+func (d checker) poolNames(c *Config) poolNames {
+	p := poolNames{known: make(map[string]bool, len(c.Upstreams)), broken: !d.Sound("upstreams")}
 	for _, u := range c.Upstreams {
 		p.known[u.Name] = true
 		p.all = append(p.all, u.Name)
@@ -121,7 +138,7 @@ func newPoolNames(c *Config) poolNames {
 
 // checkPool reports a pool that does not exist.
 func (d checker) checkPool(path, name string, pools poolNames) {
-	if !d.Given(path) || !d.Sound("upstreams", path) || pools.known[name] {
+	if !d.Given(path) || !d.Sound(path) || pools.broken || pools.known[name] {
 		return
 	}
 	hint, _ := strict.Suggest(name, pools.all, "pools")

@@ -17,6 +17,11 @@ const (
 	DefaultKeepalive = 32
 )
 
+// freshUpstream is a pool before it is read.
+func freshUpstream(name string) Upstream { return Upstream{Name: name, Settings: lb.DefaultSettings()} }
+
+func upstreamName(u *Upstream) string { return u.Name }
+
 // upstreamFields are the keys of a pool.
 func upstreamFields(u *Upstream) []strict.Field {
 	s := &u.Settings
@@ -86,7 +91,7 @@ func hashFields(u *Upstream) []strict.Field {
 			Meaning: "What is hashed."},
 		{Name: "name", Otherwise: lb.DefaultCookieName + " for a cookie, required for a header", Kind: strict.Scalar(&h.Name, strict.Text()),
 			Meaning: "Name of the cookie or the header."},
-		{Name: "cookie_max_age", Def: "0s", Kind: strict.Scalar(&h.CookieMaxAge, seconds(0, maxCookieAge)),
+		{Name: "cookie_max_age", Def: "0s", Kind: strict.Scalar(&h.CookieMaxAge, seconds(0, maxCookieAge)).Only(func() bool { return h.By == lb.ByCookie }),
 			Meaning: "Life of the affinity cookie; 0s is a session cookie."},
 		{Name: "key_file", Otherwise: "a random key for each process", Kind: namedFile(&u.HashKeyFile),
 			Meaning: "Secret for the values of the affinity cookie, 16 to 4096 bytes, so that they outlive a restart."},

@@ -225,6 +225,8 @@ func besideNamedFiles(t *testing.T) {
 		"tls/site.pem":       cert,
 		"tls/site.key":       key,
 		"tls/clients.pem":    cert,
+		"files/sites/shop.yaml": []byte(`{domains: [shop.example], max_body: 1KiB, proxy: {upstream: {pool: web}, websocket: false},
+			routes: [{path: /api, runtime: {type: proxy, backends: [{pool: web}, {status: 503, weight: 0}]}}]}`),
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

@@ -39,10 +39,9 @@ func farmFields(f *farm) []Field {
 		{Name: "barn", Kind: Section([]Field{{Name: "doors", Def: "2", Kind: Scalar(&f.Barn.Doors, Whole(1, 9))}})},
 		{Name: "pond", Kind: Pointer(&f.Pond, inside)},
 		{Name: "fields", Kind: List(&f.Fields, 1, 2, inside)},
-		{Name: "herds", Kind: Named(&f.Herds, 2, Choice("cows", "hens"), func(name string, h *herd) Kind {
-			h.Name = name
-			return inside(&h.barn)
-		})},
+		{Name: "herds", Kind: Named(&f.Herds, 2, Choice("cows", "hens"), func(name string) herd { return herd{Name: name} },
+			func(h *herd) string { return h.Name }, func(h *herd) Kind { return inside(&h.barn) })},
+		{Name: "moat", Kind: Refused(Fault{Code: "no_moat", Message: "farms have none"})},
 	}
 }
 

@@ -39,6 +39,21 @@ type Kind struct {
 	Preset func(def string)
 	// Inner are the keys inside of the value, if it has any.
 	Inner func(path string) []Key
+	// Show is the value of the target as it would stand in the file, see [Show]; false where there is none. nil
+	// never shows it.
+	Show func() (any, bool)
+}
+
+// Only shows the value only where a condition holds: elsewhere the key would have no effect.
+func (k Kind) Only(holds func() bool) Kind {
+	show := k.Show
+	k.Show = func() (any, bool) {
+		if !holds() {
+			return nil, false
+		}
+		return show()
+	}
+	return k
 }
 
 // Section reads a mapping whose keys are the fields.
@@ -52,7 +67,16 @@ func Section(fields []Field) Kind {
 			}
 		},
 		Inner: func(path string) []Key { return Keys(path, fields) },
+		Show: func() (any, bool) {
+			s := Show(fields)
+			return s, len(s) > 0
+		},
 	}
+}
+
+// Refused reads nothing: the key is known, and here it must not stand. Manuals do not list it.
+func Refused(f Fault) Kind {
+	return Kind{Read: func(d *Decoder, v Value) { d.FailKey(v, &f) }}
 }
 
 // Pointer reads a section that is nil when it is absent.
@@ -65,6 +89,15 @@ func Pointer[T any](to **T, inside func(*T) Kind) Kind {
 			inside(*to).Read(d, v)
 		},
 		Inner: k.Inner,
+		Show: func() (any, bool) {
+			if *to == nil {
+				return nil, false
+			}
+			if v, ok := inside(*to).Show(); ok {
+				return v, true
+			}
+			return Shown{}, true
+		},
 	}
 }
 
@@ -104,6 +137,18 @@ func List[T any](to *[]T, least, most int, inside func(*T) Kind) Kind {
 			}
 			return k.Inner(path + "[]")
 		},
+		Show: func() (any, bool) {
+			if len(*to) < least {
+				return nil, false
+			}
+			all := make([]any, 0, len(*to))
+			for i := range *to {
+				if v, ok := inside(&(*to)[i]).Show(); ok {
+					all = append(all, v)
+				}
+			}
+			return all, true
+		},
 	}
 }
 
@@ -114,8 +159,9 @@ func entries(least, most int) string {
 	return fmt.Sprintf("%d to %d entries", least, most)
 }
 
-// Named reads a mapping of at most most entries, whose keys are names that the user chooses.
-func Named[T any](to *[]T, most int, name Form[string], inside func(name string, t *T) Kind) Kind {
+// Named reads a mapping of at most most entries, whose keys are names that the user chooses. fresh is an
+// entry before it is read, name that of an entry.
+func Named[T any](to *[]T, most int, form Form[string], fresh func(name string) T, name func(*T) string, inside func(*T) Kind) Kind {
 	return Kind{
 		Wants: "a section",
 		Bound: fmt.Sprintf("at most %d entries", most),
@@ -136,12 +182,25 @@ func Named[T any](to *[]T, most int, name Form[string], inside func(name string,
 			*to = make([]T, len(children))
 			for i, child := range children {
 				d.places[child.Path] = child
-				if _, f := name.Parse(child.Key.Value); f != nil {
+				if _, f := form.Parse(child.Key.Value); f != nil {
 					d.FailKey(child, f)
 				}
-				inside(child.Key.Value, &(*to)[i]).Read(d, child)
+				(*to)[i] = fresh(child.Key.Value)
+				inside(&(*to)[i]).Read(d, child)
 			}
 		},
-		Inner: func(path string) []Key { return inside("", new(T)).Inner(path + ".<name>") },
+		Inner: func(path string) []Key {
+			t := fresh("")
+			return inside(&t).Inner(path + ".<name>")
+		},
+		Show: func() (any, bool) {
+			all := make(Shown, 0, len(*to))
+			for i := range *to {
+				if v, ok := inside(&(*to)[i]).Show(); ok {
+					all = append(all, Entry{name(&(*to)[i]), v})
+				}
+			}
+			return all, true
+		},
 	}
 }

@@ -20,6 +20,9 @@ type Key struct {
 func Keys(path string, fields []Field) []Key {
 	var keys []Key
 	for _, f := range fields {
+		if f.Kind.Wants == "" {
+			continue
+		}
 		at := f.Name
 		if path != "" {
 			at = path + "." + f.Name

@@ -18,6 +18,21 @@ type Form[T any] struct {
 	// Takes says which scalars the form is for.
 	Takes Notation
 	Parse func(text string) (T, *Fault)
+	// Format is the text for a value, what Parse reads; nil for texts, numbers and truth values, which are shown
+	// as they are.
+	Format func(T) string
+}
+
+// show is the value as it would stand in the file; false for one that Parse would refuse, as it does the zero
+// value of a key without a default that was not given.
+func (f Form[T]) show(x T) (any, bool) {
+	if f.Format != nil {
+		text := f.Format(x)
+		_, fault := f.Parse(text)
+		return text, fault == nil
+	}
+	_, fault := f.Parse(fmt.Sprint(x))
+	return x, fault == nil
 }
 
 // Notation is how a scalar may be written.
@@ -53,6 +68,7 @@ func Scalar[T any](to *T, f Form[T]) Kind {
 				*to = x
 			}
 		},
+		Show: func() (any, bool) { return f.show(*to) },
 	}
 }
 
@@ -70,6 +86,12 @@ func Optional[T any](to **T, f Form[T]) Kind {
 			if x, ok := readScalar(d, v, f); ok {
 				*to = &x
 			}
+		},
+		Show: func() (any, bool) {
+			if *to == nil {
+				return nil, false
+			}
+			return f.show(**to)
 		},
 	}
 }
@@ -224,10 +246,18 @@ func Choice[T ~string](of ...T) Form[T] {
 // Either takes one of two texts; the second is true.
 func Either(no, yes string) Form[bool] {
 	f := Choice(no, yes)
-	return Form[bool]{Wants: f.Wants, Bound: f.Bound, Parse: func(text string) (bool, *Fault) {
-		is, fault := f.Parse(text)
-		return is == yes, fault
-	}}
+	return Form[bool]{Wants: f.Wants, Bound: f.Bound,
+		Parse: func(text string) (bool, *Fault) {
+			is, fault := f.Parse(text)
+			return is == yes, fault
+		},
+		Format: func(is bool) string {
+			if is {
+				return yes
+			}
+			return no
+		},
+	}
 }
 
 // alternatives is "a", "a or b", "a, b or c".

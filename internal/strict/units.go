@@ -47,6 +47,7 @@ func durations(low, high time.Duration, fine bool) Form[time.Duration] {
 			}
 			return d, f
 		},
+		Format: FormatDuration,
 	}
 }
 
@@ -100,16 +101,20 @@ func Size(low, high int64) Form[int64] {
 			}
 			return n, f
 		},
+		Format: FormatSize,
 	}
 }
 
 // SmallSize is a size that fits an int.
 func SmallSize(low, high int64) Form[int] {
 	f := Size(low, high)
-	return Form[int]{Wants: f.Wants, Bound: f.Bound, Takes: f.Takes, Parse: func(text string) (int, *Fault) {
-		n, fault := f.Parse(text)
-		return int(n), fault
-	}}
+	return Form[int]{Wants: f.Wants, Bound: f.Bound, Takes: f.Takes,
+		Parse: func(text string) (int, *Fault) {
+			n, fault := f.Parse(text)
+			return int(n), fault
+		},
+		Format: func(n int) string { return f.Format(int64(n)) },
+	}
 }
 
 func parseSize(text string) (int64, *Fault) {
