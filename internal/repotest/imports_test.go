@@ -39,7 +39,8 @@ var walls = []wall{
 	{internals + "admin", []string{"pkg/api", "pkg/lb"}, "handlers see the runtime through an interface that they declare"},
 
 	{"internal/strict", nil, "how a text is read does not depend on what it says"},
-	{"internal/config", []string{"pkg/lb", "internal/strict"}, "rules for members and names of algorithms live in the engine, once; reading YAML in one reader"},
+	{"internal/config", []string{"pkg/api", "pkg/lb", "internal/strict"},
+		"rules for members and names of algorithms live in the engine, once; reading YAML in one reader; a plan is shown in the API's words by the daemon and by the tool"},
 	{"internal/sim", []string{"pkg/lb", "internal/strict"}, "a simulation drives the engine that serves traffic, and reads its scenario as the configuration is read"},
 	{"internal/ctl", []string{"pkg/api", "pkg/client", "internal/config", "internal/sim", "internal/strict"},
 		"a command line is a client: whatever it shows, everybody can get"},

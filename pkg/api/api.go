@@ -147,6 +147,8 @@ type Status struct {
 	Boot      string     `json:"boot"`
 	Listeners []Listener `json:"listeners"`
 	Config    ConfigInfo `json:"config"`
+	// LastReload is absent before the first one.
+	LastReload *Reload `json:"last_reload,omitempty"`
 	// Draining is true once the process was told to stop.
 	Draining bool `json:"draining,omitempty"`
 }

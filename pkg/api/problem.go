@@ -23,11 +23,17 @@ type Problem struct {
 	Errors []FieldError `json:"errors,omitempty"`
 }
 
-// FieldError is one wrong entry of a request body.
+// FieldError is one wrong entry of a request body, or of a configuration.
 type FieldError struct {
 	// Path of the entry, for example "members[1].weight".
 	Path   string `json:"path"`
 	Detail string `json:"detail"`
+	// File, Line, Column and Code are those of a problem in a configuration (docs/configuration.md#codes). Line
+	// and Column count from 1.
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+	Code   string `json:"code,omitempty"`
 }
 
 // Codes of the problems that the API answers with.
@@ -43,6 +49,8 @@ const (
 	CodeInvalidQuery       = "invalid_query"
 	CodeForbidden          = "forbidden"
 	CodePreconditionFailed = "precondition_failed"
+	CodeInvalidConfig      = "invalid_configuration"
+	CodeReloadRefused      = "reload_refused"
 	CodeInternal           = "internal"
 )
 
