@@ -48,7 +48,7 @@ Flags:
 %s
 Signals:
   SIGTERM, SIGINT  drain: finish the requests in flight, then stop; a second one stops at once
-  SIGHUP           reopen the log files
+  SIGHUP           reload the configuration and reopen the log files; what is refused changes nothing
 
 Exit codes:
   0 drained and stopped, 1 failed, 2 wrong usage, 3 the drain ran into shutdown_timeout,
@@ -188,10 +188,6 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 			select {
 			case <-force:
 				return
-			case <-hup:
-				if err := s.Reopen(); err != nil {
-					log.Error("reopening failed, the old files stay", "error", err)
-				}
 			case <-stop:
 				if n++; n > 1 {
 					s.Kill()
@@ -201,11 +197,34 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 			}
 		}
 	}()
+	go func() { // on its own: a reload must not keep a second SIGTERM waiting
+		for {
+			select {
+			case <-force:
+				return
+			case <-hup:
+				reload(s, log)
+			}
+		}
+	}()
 	if demo != nil {
 		greet(stdout, s, demo)
 	}
 	notify(log, daemon.SdNotifyReady)
 	return report(s.Run(ctx), f, stderr)
+}
+
+// reload opens the log files anew, also if the configuration is refused: they were moved away in any case. What
+// comes of the configuration is logged by the daemon.
+func reload(s *server.Server, log *slog.Logger) {
+	notify(log, daemon.SdNotifyReloading+"\n"+daemon.SdNotifyMonotonicUsec())
+	if err := s.Reopen(); err != nil {
+		log.Error("reopening failed, the old files stay", "error", err)
+	}
+	if _, err := s.Reload("signal"); errors.Is(err, server.ErrNotServing) {
+		log.Warn("not reloading", "error", err)
+	}
+	notify(log, daemon.SdNotifyReady)
 }
 
 // notify tells systemd where we are, if it started us (sd_notify(3)).

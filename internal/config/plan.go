@@ -268,8 +268,14 @@ func compareApplications(from, to *Config) []ApplicationPlan {
 func compareSettings(from, to *Config) []string {
 	rest := func(c *Config) strict.Shown {
 		copied := *c
-		copied.Upstreams, copied.Tenants, copied.Server.Listeners = nil, nil, nil
-		return strict.Show(rootFields(&copied)).Without("upstreams", "tenants")
+		copied.Upstreams, copied.Tenants = nil, nil
+		shown := strict.Show(rootFields(&copied)).Without("upstreams", "tenants")
+		for i, e := range shown {
+			if server, ok := e.Value.(strict.Shown); ok && e.Key == "server" {
+				shown[i].Value = server.Without("listeners")
+			}
+		}
+		return shown
 	}
 	paths := strict.Differences("", rest(from), rest(to))
 	if from.Sites != to.Sites {

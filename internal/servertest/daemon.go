@@ -41,12 +41,16 @@ type Setup struct {
 	Rest string
 	// Resolver resolves the names of members; nil: the system's.
 	Resolver *net.Resolver
+	// OwnSocket leaves the admin socket to Rest.
+	OwnSocket bool
 }
 
 // Daemon is a daemon that runs in this process until the test ends.
 type Daemon struct {
 	// Address of its listener, Metrics of the metrics, Socket of the admin API.
 	Address, Metrics, Socket string
+	// File is its configuration, in a folder of its own.
+	File string
 	// Admin talks to it.
 	Admin *client.Client
 
@@ -63,11 +67,16 @@ type Daemon struct {
 func Start(t testing.TB, s Setup) *Daemon {
 	t.Helper()
 	dir := SocketDir(t)
-	d := &Daemon{t: t, logFile: filepath.Join(dir, "access.log"), done: make(chan struct{})}
+	d := &Daemon{t: t, File: filepath.Join(dir, "scalws.yaml"), logFile: filepath.Join(dir, "access.log"), done: make(chan struct{})}
 	log := slog.New(slog.NewTextHandler(&d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	d.Configure(s)
+	socket := filepath.Join(dir, "admin.sock")
+	if s.OwnSocket {
+		socket = ""
+	}
 	var err error
 	d.server, err = server.New(server.Options{
-		File: "test.yaml", Text: []byte(s.text(d.logFile)), AdminSocket: filepath.Join(dir, "admin.sock"),
+		File: d.File, AdminSocket: socket,
 		Resolver: s.Resolver, Log: log, Version: "test",
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 )
 
 // Shown is a section as it would stand in a file, its keys in the order of their table.
@@ -59,50 +60,39 @@ func (s Shown) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Value is that of a key; nil if the section does not have it.
-func (s Shown) Value(key string) any {
-	for _, e := range s {
-		if e.Key == key {
-			return e.Value
-		}
-	}
-	return nil
-}
-
 // Without is the section without some of its keys.
 func (s Shown) Without(keys ...string) Shown {
-	var rest Shown
-next:
-	for _, e := range s {
-		for _, k := range keys {
-			if e.Key == k {
-				continue next
-			}
-		}
-		rest = append(rest, e)
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(s), func(e Entry) bool { return slices.Contains(keys, e.Key) })
 }
 
-// Differences are the paths below path at which two sections differ. A list that differs is one path, and so
-// is a section that only one of the two has.
+// Differences are the paths below path at which two sections differ, in the order of their table. A list that
+// differs is one path, and so is a section that only one of the two has.
 func Differences(path string, a, b Shown) []string {
 	var paths []string
-	for _, e := range a {
-		at, other := Join(path, e.Key), b.Value(e.Key)
-		from, isSection := e.Value.(Shown)
-		to, wasSection := other.(Shown)
+	for len(a) > 0 || len(b) > 0 {
 		switch {
-		case isSection && wasSection:
-			paths = append(paths, Differences(at, from, to)...)
-		case !reflect.DeepEqual(e.Value, other):
-			paths = append(paths, at)
-		}
-	}
-	for _, e := range b {
-		if a.Value(e.Key) == nil {
-			paths = append(paths, Join(path, e.Key))
+		case len(a) > 0 && len(b) > 0 && a[0].Key == b[0].Key:
+			at := Join(path, a[0].Key)
+			from, was := a[0].Value.(Shown)
+			to, is := b[0].Value.(Shown)
+			switch {
+			case was && is:
+				paths = append(paths, Differences(at, from, to)...)
+			case !reflect.DeepEqual(a[0].Value, b[0].Value):
+				paths = append(paths, at)
+			}
+			a, b = a[1:], b[1:]
+		case len(a) > 0 && !b.has(a[0].Key):
+			paths = append(paths, Join(path, a[0].Key))
+			a = a[1:]
+		default:
+			paths = append(paths, Join(path, b[0].Key))
+			b = b[1:]
 		}
 	}
 	return paths
+}
+
+func (s Shown) has(key string) bool {
+	return slices.ContainsFunc(s, func(e Entry) bool { return e.Key == key })
 }

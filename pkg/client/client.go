@@ -163,11 +163,14 @@ func (c *Client) exchange(ctx context.Context, method, path string, body any) ([
 
 // newRequest makes the request. A body over the API's limit is refused here and in the daemon's words:
 // the daemon answers without reading it, and its answer could get lost behind the failed write.
-func newRequest(ctx context.Context, method, path string, body any) (*http.Request, error) {
+func newRequest(ctx context.Context, method, path string, body any) (req *http.Request, err error) {
 	var content io.Reader
+	contentType := "application/json"
 	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
+		text, isText := body.(plainText)
+		if isText {
+			contentType = "application/yaml"
+		} else if text, err = json.Marshal(body); err != nil {
 			return nil, fmt.Errorf("encoding the request: %w", err)
 		}
 		if len(text) > api.MaxBody {
@@ -177,13 +180,13 @@ func newRequest(ctx context.Context, method, path string, body any) (*http.Reque
 		content = bytes.NewReader(text)
 	}
 	// The host is the one of the guide's curl; nothing is resolved.
-	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, content)
+	req, err = http.NewRequestWithContext(ctx, method, "http://localhost"+path, content)
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", contentType)
 	}
 	return req, nil
 }

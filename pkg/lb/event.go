@@ -21,6 +21,15 @@ const (
 	EventGap EventKind = "gap"
 )
 
+// The kinds of events that are about whole pools, or about all of them. The engine does not report them: the
+// daemon, which makes and replaces pools, does.
+const (
+	EventReload      EventKind = "reload"
+	EventPoolAdded   EventKind = "pool_added"
+	EventPoolRebuilt EventKind = "pool_rebuilt"
+	EventPoolRemoved EventKind = "pool_removed"
+)
+
 // ActorHealth is the actor of ejections and returns.
 const ActorHealth = "health"
 

@@ -1,6 +1,9 @@
 package lb
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status is a pool at a moment. It is the caller's own.
 type Status struct {
@@ -28,6 +31,12 @@ type MemberStatus struct {
 	LastFailure Cause
 	Attachment  any
 }
+
+// Revision grows with every change of the list.
+func (p *Pool) Revision() uint64 { return p.roster.Load().revision }
+
+// Members is a copy of the present list.
+func (p *Pool) Members() []Member { return slices.Clone(p.roster.Load().list) }
 
 // Status is the pool at a time. Nothing changes by it: an ejection that has ended shows as probation,
 // though the event comes with the next pick. A long list is read in batches, so that requests do not wait;

@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/scalws/scalws/pkg/api"
@@ -23,8 +25,6 @@ const (
 	adminMaxHead  = 32 << 10
 	// adminConnections is how many there are at once on each of the two listeners.
 	adminConnections = 100
-	// adminStopTime is how long a stop waits for calls that are under way.
-	adminStopTime = time.Second
 )
 
 func (s *Server) httpServer(h http.Handler) *http.Server {
@@ -53,47 +53,32 @@ func (s *Server) adminServer() *http.Server {
 	return h
 }
 
-// serveHTTP serves until the listener is closed.
-func serveHTTP(h *http.Server, l net.Listener) error {
-	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
-}
-
-// stopHTTP ends the servers, but lets calls that are under way finish first: a change that was made is also
-// answered.
-func (s *Server) stopHTTP(servers ...*http.Server) {
-	ctx, cancel := s.unlessKilled(adminStopTime)
-	defer cancel()
-	for _, h := range servers {
-		if h.Shutdown(ctx) != nil {
-			h.Close()
-		}
-	}
-}
-
 // runtime is the daemon as the admin API sees it.
 type runtime struct{ s *Server }
 
 func (r runtime) Pools() []admin.PoolView {
-	views := make([]admin.PoolView, 0, len(r.s.pools.sorted))
-	for _, p := range r.s.pools.sorted {
+	all := r.s.current.Load().pools.sorted
+	views := make([]admin.PoolView, 0, len(all))
+	for _, p := range all {
 		views = append(views, p.view())
 	}
 	return views
 }
 
 func (r runtime) Pool(name string) (admin.PoolView, bool) {
-	p := r.s.pools.byName[name]
+	p := r.s.current.Load().pools.byName[name]
 	if p == nil {
 		return admin.PoolView{}, false
 	}
 	return p.view(), true
 }
 
+// Changes is held over every change, a reload included.
+func (r runtime) Changes() sync.Locker { return &r.s.changes }
+
+// SetMembers is called with Changes held.
 func (r runtime) SetMembers(_ context.Context, name string, members []lb.Member, actor string) (admin.PoolView, error) {
-	p := r.s.pools.byName[name]
+	p := r.s.current.Load().pools.byName[name]
 	switch {
 	case p == nil:
 		return admin.PoolView{}, admin.ErrNoPool
@@ -104,17 +89,42 @@ func (r runtime) SetMembers(_ context.Context, name string, members []lb.Member,
 	return p.view(), nil
 }
 
-func (r runtime) Status() api.Status {
-	s := r.s
-	st := api.Status{
-		Version:  s.options.Version,
-		PID:      os.Getpid(),
-		Started:  s.started,
-		Boot:     s.boot,
-		Config:   api.ConfigInfo{Source: s.source, Digest: s.config.Digest, LoadedAt: s.started},
-		Draining: s.draining.Load(),
+func (r runtime) Config() ([]byte, error) {
+	served := r.s.current.Load()
+	c := *served.config
+	c.Admin.Socket.Path = r.s.adminListener().path
+	return json.Marshal(c.Show())
+}
+
+func (r runtime) Plan(text []byte) (*api.Plan, error) { return refusable(r.s.Plan(text)) }
+
+func (r runtime) Reload(actor string) (*api.Plan, error) { return refusable(r.s.Reload(actor)) }
+
+// refusable makes the API's answer of why a configuration was not taken.
+func refusable(plan *api.Plan, err error) (*api.Plan, error) {
+	var bad *ConfigError
+	switch {
+	case err == nil:
+		return plan, nil
+	case errors.As(err, &bad):
+		return nil, admin.InvalidConfig(bad.Error(), problemsOf(err))
+	default:
+		return nil, admin.ReloadRefused(err.Error(), problemsOf(err))
 	}
-	for _, l := range s.listeners {
+}
+
+func (r runtime) Status() api.Status {
+	s, served := r.s, r.s.current.Load()
+	st := api.Status{
+		Version:    s.options.Version,
+		PID:        os.Getpid(),
+		Started:    s.started,
+		Boot:       s.boot,
+		Config:     api.ConfigInfo{Source: s.source, Digest: served.config.Digest, LoadedAt: served.loaded},
+		LastReload: s.lastReload.Load(),
+		Draining:   s.draining.Load(),
+	}
+	for _, l := range served.listeners {
 		st.Listeners = append(st.Listeners, api.Listener{Name: l.name, Address: l.Addr().String()})
 	}
 	return st

@@ -4,20 +4,19 @@ import (
 	"fmt"
 
 	"github.com/scalws/scalws/internal/config"
-	"github.com/scalws/scalws/pkg/server/internal/certs"
 	"github.com/scalws/scalws/pkg/server/internal/http1"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
-// proxyConfig makes what the data plane serves by.
-func (s *Server) proxyConfig() (*proxy.Config, error) {
-	srv := s.config.Server
-	routes, err := route.New(s.config.Tenants, srv.MaxBody, s.runtime)
+// buildData makes what the data plane serves by.
+func (b *builder) buildData() error {
+	srv := b.next.config.Server
+	routes, err := route.New(b.next.config.Tenants, srv.MaxBody, b.runtime)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &proxy.Config{
+	b.next.data = &proxy.Config{
 		Routes:          routes,
 		TrustedProxies:  srv.TrustedProxies,
 		Forwarded:       forwarded(srv.Forwarded),
@@ -26,16 +25,8 @@ func (s *Server) proxyConfig() (*proxy.Config, error) {
 		BodyReadTimeout: srv.BodyReadTimeout,
 		IdleTimeout:     srv.IdleTimeout,
 		MaxConnections:  maxConnections(srv.MaxConnections),
-	}, nil
-}
-
-// terms are how the connections of a listener are served; source is nil without TLS.
-func terms(l config.Listener, source *certs.Source) proxy.Terms {
-	t := proxy.Terms{Name: l.Name, H2C: l.H2C, ProxyProtocol: l.ProxyProtocol}
-	if source != nil {
-		t.TLS = source.TLS()
 	}
-	return t
+	return nil
 }
 
 func forwarded(way config.Forwarded) proxy.Forwarded {
@@ -49,8 +40,11 @@ func forwarded(way config.Forwarded) proxy.Forwarded {
 	}
 }
 
-// runtime builds one proxy runtime.
-func (s *Server) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, error) {
+// runtimeKey is where a runtime stands: of an application's own, path is empty.
+type runtimeKey struct{ tenant, application, path string }
+
+// runtime builds one proxy runtime. A split goes on where the one of the generation before is.
+func (b *builder) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, error) {
 	r := proxy.Runtime{
 		Tenant:          p.Tenant,
 		Application:     p.Application,
@@ -59,41 +53,46 @@ func (s *Server) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, erro
 		MaxBody:         p.MaxBody,
 		ConnectTimeout:  rt.ConnectTimeout,
 		ResponseTimeout: rt.ResponseTimeout,
-		BodyTimeout:     s.config.Server.UpstreamClient.BodyTimeout,
-		Resends:         s.resends.of(p.Tenant, p.Application),
+		BodyTimeout:     b.next.config.Server.UpstreamClient.BodyTimeout,
+		Resends:         b.next.resends.of(p.Tenant, p.Application, b.before.resends),
 	}
 	switch {
 	case rt.Address != nil:
-		single, err := s.pools.addSingle(rt, s.started)
+		single, err := b.next.pools.addSingle(rt, b.before.pools, b.poolParts())
 		if err != nil {
 			return nil, err
 		}
 		r.BodyTimeout = rt.Client.BodyTimeout
 		r.Backends = []proxy.Backend{{Pool: single.data, Weight: 1}}
 	case rt.Pool != "":
-		named, err := s.named(rt.Pool)
+		named, err := b.named(rt.Pool)
 		if err != nil {
 			return nil, err
 		}
 		r.Backends = []proxy.Backend{{Pool: named.data, Weight: 1}}
 	default:
-		for _, b := range rt.Backends {
-			entry := proxy.Backend{Status: b.Status, Weight: b.Weight}
-			if b.Pool != "" {
-				named, err := s.named(b.Pool)
+		for _, entry := range rt.Backends {
+			backend := proxy.Backend{Status: entry.Status, Weight: entry.Weight}
+			if entry.Pool != "" {
+				named, err := b.named(entry.Pool)
 				if err != nil {
 					return nil, err
 				}
-				entry.Pool = named.data
+				backend.Pool = named.data
 			}
-			r.Backends = append(r.Backends, entry)
+			r.Backends = append(r.Backends, backend)
 		}
 	}
-	return proxy.NewRuntime(r), nil
+	built, key := proxy.NewRuntime(r), runtimeKey{p.Tenant, p.Application, p.Path}
+	if before := b.before.runtimes[key]; before != nil {
+		built.Follow(before)
+	}
+	b.next.runtimes[key] = built
+	return built, nil
 }
 
-func (s *Server) named(name string) (*pool, error) {
-	p := s.pools.byName[name]
+func (b *builder) named(name string) (*pool, error) {
+	p := b.next.pools.byName[name]
 	if p == nil {
 		return nil, fmt.Errorf("pool %s is not defined", name) // the configuration's check refuses this first
 	}

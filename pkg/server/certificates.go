@@ -51,7 +51,7 @@ type watched struct {
 	failure string
 }
 
-// refresh takes what has changed. It is called by the housekeeping alone.
+// refresh takes what has changed. It is called by the housekeeping and by a reload, which do not come at once.
 func (w *watched) refresh() {
 	changed, err := w.Refresh()
 	if changed {
@@ -77,7 +77,9 @@ func (w *watched) refresh() {
 
 // refreshCertificates looks at the files of all sources.
 func (s *Server) refreshCertificates() {
-	for _, l := range s.listeners {
+	s.changes.Lock()
+	defer s.changes.Unlock()
+	for _, l := range s.current.Load().listeners {
 		if l.certificates != nil {
 			l.certificates.refresh()
 		}

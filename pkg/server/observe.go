@@ -12,12 +12,8 @@ import (
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
-func (s *Server) accessLogOptions() accesslog.Options {
-	return accesslog.Options{Output: s.config.AccessLog.Output, Format: s.config.AccessLog.Format, Log: s.log}
-}
-
 // logRequest hands a finished request to the access log.
-func (s *Server) logRequest(r *proxy.Record) { s.accessLog.Write((*accesslog.Entry)(r)) }
+func (s *Server) logRequest(r *proxy.Record) { s.current.Load().log.Write((*accesslog.Entry)(r)) }
 
 func (s *Server) metricsServer() *http.Server {
 	mux := http.NewServeMux()
@@ -41,11 +37,15 @@ func state(w http.ResponseWriter, ok bool) {
 
 // snapshot reads all counters at a scrape. What is not in a pool any more is not in it.
 func (s *Server) snapshot() metrics.Snapshot {
+	served := s.current.Load()
 	snap := metrics.Snapshot{
-		LogDropped: s.accessLog.Dropped(),
+		LogDropped: served.log.Dropped() + s.logs.dropped(),
 		Reload:     metrics.Reload{Success: true, At: s.started},
 	}
-	for _, l := range s.listeners {
+	if last := s.lastReload.Load(); last != nil {
+		snap.Reload = metrics.Reload{Success: last.Success, At: last.Time}
+	}
+	for _, l := range served.listeners {
 		st := l.Stats()
 		snap.Listeners = append(snap.Listeners, metrics.Listener{
 			Name: l.name, Connections: int(st.Connections), Accepted: st.Accepted, InFlight: int(st.InFlight),
@@ -53,7 +53,7 @@ func (s *Server) snapshot() metrics.Snapshot {
 		})
 	}
 	now := time.Now()
-	for _, p := range s.pools.sorted {
+	for _, p := range served.pools.sorted {
 		counts, sum := p.data.Heads.Snapshot()
 		mp := metrics.Pool{
 			Name:     p.config.Name,
@@ -61,15 +61,13 @@ func (s *Server) snapshot() metrics.Snapshot {
 			Retries:  p.data.Retries.Load(),
 			Duration: metrics.Histogram{Counts: counts, Sum: sum.Seconds()},
 		}
-		if s.config.Metrics.PerMember {
+		if served.config.Metrics.PerMember {
 			mp.Members = memberCounts(p.engine.Status(now))
 			mp.Size = len(mp.Members) // of the same moment
 		}
 		snap.Pools = append(snap.Pools, mp)
 	}
-	s.resends.mu.Lock()
-	defer s.resends.mu.Unlock()
-	for k, n := range s.resends.counts {
+	for k, n := range served.resends {
 		for protocol, label := range [...]string{proxy.HTTP1: "h1", proxy.HTTP2: "h2"} {
 			snap.Resends = append(snap.Resends, metrics.Resend{
 				Tenant: k.tenant, Application: k.application, Protocol: label, Count: n[protocol].Load(),
@@ -110,7 +108,10 @@ func (s *Server) keepHouse(ctx context.Context) {
 			s.logEvents(seen)
 			return
 		case now := <-tick.C:
-			s.pools.expire(now)
+			s.current.Load().pools.expire(now)
+			if err := s.logs.close(now.Add(-houseTime)); err != nil {
+				s.log.Warn("closing the access log that was written before", "error", err)
+			}
 			seen = s.logEvents(seen)
 		case <-certificates.C:
 			s.refreshCertificates()
@@ -124,7 +125,7 @@ func (s *Server) logEvents(seen uint64) uint64 {
 	if last == seen {
 		return seen
 	}
-	for _, p := range s.pools.sorted {
+	for _, p := range s.current.Load().pools.sorted {
 		for _, e := range p.engine.Events(seen) {
 			if e.Seq > last {
 				continue // comes with the next look
@@ -140,4 +141,10 @@ func (s *Server) logEvents(seen uint64) uint64 {
 		}
 	}
 	return last
+}
+
+// record numbers and logs an event that is no pool's.
+func (s *Server) record(e lb.Event) {
+	e.Seq = s.sequence.Next()
+	s.log.Info("event", "kind", e.Kind, "pool", e.Pool, "actor", e.Actor, "seq", e.Seq)
 }

@@ -18,8 +18,8 @@ import (
 
 	"github.com/scalws/scalws/internal/config"
 	"github.com/scalws/scalws/internal/strict"
+	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
-	"github.com/scalws/scalws/pkg/server/internal/accesslog"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
@@ -76,33 +76,33 @@ var ErrKilled = errors.New("stopped before the drain was finished")
 type Server struct {
 	options Options
 	log     *slog.Logger
-	config  *config.Config
 	source  string
 	boot    string
 	started time.Time
+	// affinityKey is for all pools without a key file, and outlives every reload.
+	affinityKey []byte
 
 	sequence  lb.Sequence
-	pools     *pools
-	resends   resends
 	proxy     *proxy.Server
-	accessLog *accesslog.Log
-
 	inherited inherited
-	listeners []listener
-	admin     *adminSocket
-	metrics   net.Listener
+
+	// changes serialises what changes the daemon: member lists that are set, reloads, the beginning of a drain.
+	changes sync.Mutex
+	// current is the generation that is served.
+	current    atomic.Pointer[generation]
+	lastReload atomic.Pointer[api.Reload] // nil before the first one
+	logs       retiredLogs
+
+	// running are the goroutines of Run; fail ends it. Whoever adds to them holds changes, and looks that no drain
+	// has begun.
+	running sync.WaitGroup
+	fail    context.CancelCauseFunc
 
 	ready    atomic.Bool
 	draining atomic.Bool
 	killed   chan struct{}
 	killOnce sync.Once
 	teardown teardown
-}
-
-type listener struct {
-	name string
-	*proxy.Listener
-	certificates *watched // nil without TLS
 }
 
 // teardown is a last-in-first-out list of what has to be undone.
@@ -127,13 +127,13 @@ func New(o Options) (*Server, error) {
 		return nil, &ConfigError{Problems: problems}
 	}
 	s := &Server{
-		options: o,
-		log:     o.Log,
-		config:  cfg,
-		source:  o.File,
-		boot:    randomHex(8),
-		started: time.Now(),
-		killed:  make(chan struct{}),
+		options:     o,
+		log:         o.Log,
+		source:      o.File,
+		boot:        randomHex(8),
+		started:     time.Now(),
+		affinityKey: randomBytes(affinityKeySize),
+		killed:      make(chan struct{}),
 
 		inherited: newInherited(o.Inherited),
 	}
@@ -141,10 +141,8 @@ func New(o Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	for _, p := range problems {
-		s.log.Warn("configuration warning", "problem", p.String())
-	}
-	if err := s.build(); err != nil {
+	s.logWarnings(problems)
+	if err := s.first(cfg); err != nil {
 		return nil, errors.Join(err, s.teardown.run())
 	}
 	return s, nil
@@ -157,61 +155,32 @@ func load(o Options) (*config.Config, strict.Problems) {
 	return config.Load(o.File)
 }
 
-// build makes all parts in the order of their needs; listening comes last, so that an address is taken only
-// by a daemon that can serve.
-func (s *Server) build() error {
-	var err error
-	if s.accessLog, err = accesslog.Open(s.accessLogOptions()); err != nil {
-		return err
+func (s *Server) logWarnings(problems strict.Problems) {
+	for _, p := range problems {
+		s.log.Warn("configuration warning", "problem", p.String())
 	}
-	s.teardown.add(s.accessLog.Close)
-	if s.pools, err = newPools(s.config, s.options.Resolver, &s.sequence, s.started); err != nil {
-		return err
-	}
-	s.teardown.add(func() error { s.pools.close(); return nil })
-	pc, err := s.proxyConfig()
+}
+
+// first builds the first generation, as a reload from nothing.
+func (s *Server) first(cfg *config.Config) error {
+	before := nothing()
+	plan, err := config.Compare(before.config, cfg, nil)
 	if err != nil {
 		return err
 	}
-	s.proxy = proxy.New(pc, proxy.Hooks{Log: s.logRequest})
-	for i, l := range s.config.Server.Listeners {
-		source, err := listenerTLS(l)
-		if err != nil {
-			return err
-		}
-		nl := s.inherited.take(l.Name, l.Address)
-		if nl == nil {
-			if nl, err = listenShared(l.Address, fmt.Sprintf("server.listeners[%d].address", i), l.ReusePort); err != nil {
-				return err
-			}
-		}
-		s.teardown.add(closer(nl))
-		of := listener{name: l.Name, Listener: proxy.NewListener(nl, terms(l, source))}
-		if source != nil {
-			of.certificates = &watched{Source: source, log: s.log.With("listener", l.Name)}
-		}
-		s.listeners = append(s.listeners, of)
+	built, err := s.build(before, cfg, plan)
+	if err != nil {
+		return err
 	}
+	s.current.Store(built)
+	s.teardown.add(func() error { return errors.Join(s.logs.close(time.Now()), s.current.Load().close()) })
+	s.proxy = proxy.New(built.data, proxy.Hooks{Log: s.logRequest})
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)
 	}
 	if err := s.inherited.Close(); err != nil {
 		return fmt.Errorf("closing inherited sockets: %w", err)
 	}
-	if s.config.Metrics.Address != "" {
-		if s.metrics, err = listen(s.config.Metrics.Address, "metrics.address"); err != nil {
-			return err
-		}
-		s.teardown.add(closer(s.metrics))
-	}
-	sock := s.config.Admin.Socket
-	if s.options.AdminSocket != "" {
-		sock.Path = s.options.AdminSocket
-	}
-	if s.admin, err = listenAdmin(sock); err != nil {
-		return err
-	}
-	s.teardown.add(s.admin.Close)
 	return nil
 }
 
@@ -231,62 +200,62 @@ func closer(c io.Closer) func() error {
 func (s *Server) Run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.teardown.run()) }()
 
-	failed := make(chan error, len(s.listeners)+2)
-	var serving sync.WaitGroup
-	serve := func(f func() error) {
-		serving.Add(1)
-		go func() {
-			defer serving.Done()
-			if err := f(); err != nil {
-				failed <- err
-			}
-		}()
+	failed, fail := context.WithCancelCause(context.Background())
+	defer fail(nil)
+	s.changes.Lock()
+	s.fail = fail
+	first := s.current.Load()
+	for _, l := range first.listeners {
+		s.serve(func() error { return s.proxy.Serve(l.Listener) })
 	}
-	for _, l := range s.listeners {
-		serve(func() error { return s.proxy.Serve(l.Listener) })
-	}
-	admin, metrics := s.adminServer(), s.metricsServer()
-	serve(func() error { return serveHTTP(admin, limit(s.admin, adminConnections)) })
-	if s.metrics != nil {
-		serve(func() error { return serveHTTP(metrics, limit(s.metrics, adminConnections)) })
-	}
+	s.carryOutEndpoints(nothing(), first)
 	keep, stopKeeping := context.WithCancel(context.Background())
-	serve(func() error { s.keepHouse(keep); return nil })
+	s.serve(func() error { s.keepHouse(keep); return nil })
 	s.ready.Store(true)
-	s.log.Info("serving", "version", s.options.Version, "configuration", s.source, "admin_socket", s.admin.path)
+	s.changes.Unlock()
+	s.log.Info("serving", "version", s.options.Version, "configuration", s.source, "admin_socket", s.AdminSocket())
 
 	select {
 	case <-ctx.Done():
-	case err = <-failed:
+	case <-failed.Done():
+		err = context.Cause(failed)
 		s.log.Error("stopping after a failure", "error", err)
 	}
 	err = errors.Join(err, s.drain())
 	s.proxy.Close()
 	stopKeeping()
-	s.stopHTTP(admin, metrics)
-	serving.Wait()
+	last := s.current.Load()
+	s.stopEndpoints(last.admin, last.metrics)
+	s.running.Wait()
 	return err
 }
 
-// backlogTime is how long a listener still takes connections after a stop: those that the kernel has
-// accepted already would be reset otherwise.
-const backlogTime = 20 * time.Millisecond
+// serve runs a part of the daemon. One that fails ends the whole.
+func (s *Server) serve(part func() error) {
+	s.running.Go(func() {
+		if err := part(); err != nil {
+			s.fail(err)
+		}
+	})
+}
 
 func (s *Server) drain() error {
+	s.changes.Lock()
 	s.draining.Store(true)
-	s.log.Info("draining", "connections", s.proxy.Connections(), "shutdown_timeout", s.config.Server.ShutdownTimeout)
-	ctx, cancel := s.unlessKilled(s.config.Server.ShutdownTimeout)
+	s.changes.Unlock()
+	served := s.current.Load() // the last one: no reload begins any more
+	timeout := served.config.Server.ShutdownTimeout
+	s.log.Info("draining", "connections", s.proxy.Connections(), "shutdown_timeout", timeout)
+	ctx, cancel := s.unlessKilled(timeout)
 	defer cancel()
-	for _, l := range s.listeners {
-		if d, ok := l.Listener.Listener.(interface{ SetDeadline(time.Time) error }); ok {
-			d.SetDeadline(time.Now().Add(backlogTime))
-		}
+	for _, l := range served.listeners {
+		stopAccepting(l)
 	}
 	select {
 	case <-time.After(backlogTime):
 	case <-ctx.Done():
 	}
-	for _, l := range s.listeners {
+	for _, l := range served.listeners {
 		l.Close()
 	}
 	err := s.proxy.Drain(ctx)
@@ -320,7 +289,7 @@ func (s *Server) Kill() { s.killOnce.Do(func() { close(s.killed) }) }
 
 // Reopen opens the log files anew, after they were moved away.
 func (s *Server) Reopen() error {
-	if err := s.accessLog.Reopen(); err != nil {
+	if err := s.current.Load().log.Reopen(); err != nil {
 		return fmt.Errorf("reopening access log: %w", err)
 	}
 	return nil
@@ -331,7 +300,7 @@ func (s *Server) Close() error { return s.teardown.run() }
 
 // Addr is where a listener listens; nil if there is none of that name.
 func (s *Server) Addr(name string) net.Addr {
-	for _, l := range s.listeners {
+	for _, l := range s.current.Load().listeners {
 		if l.name == name {
 			return l.Addr()
 		}
@@ -341,14 +310,16 @@ func (s *Server) Addr(name string) net.Addr {
 
 // MetricsAddr is where the metrics listener listens; nil without one.
 func (s *Server) MetricsAddr() net.Addr {
-	if s.metrics == nil {
-		return nil
+	if m := s.current.Load().metrics; m != nil {
+		return m.Addr()
 	}
-	return s.metrics.Addr()
+	return nil
 }
 
 // AdminSocket is the path of the admin socket.
-func (s *Server) AdminSocket() string { return s.admin.path }
+func (s *Server) AdminSocket() string { return s.adminListener().path }
+
+func (s *Server) adminListener() *adminSocket { return s.current.Load().admin.Listener.(*adminSocket) }
 
 func randomBytes(n int) []byte {
 	b := make([]byte, n)

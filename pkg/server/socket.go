@@ -41,7 +41,9 @@ func DefaultAdminSocket() string {
 
 // listenAdmin listens on the admin socket. The file never has more rights than configured, not even for an
 // instant: it is bound in a private folder, given its owner and mode, and renamed to its place.
-func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
+//
+// Where before is the socket that stands at the path, the new one takes its place in one step.
+func listenAdmin(s config.AdminSocket, before *adminSocket) (*adminSocket, error) {
 	path, made := s.Path, ""
 	if path == "" {
 		path = DefaultAdminSocket()
@@ -57,8 +59,11 @@ func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
 		return nil, adminError(path, syscall.EINVAL)
 	}
 	defer claim(path)()
-	if err := removeStale(path); err != nil {
-		return nil, adminError(path, err)
+	follows := before != nil && before.path == path
+	if !follows {
+		if err := removeStale(path); err != nil {
+			return nil, adminError(path, err)
+		}
 	}
 	private, err := os.MkdirTemp(filepath.Dir(path), ".scalws-") // 0700
 	if err != nil {
@@ -78,6 +83,9 @@ func listenAdmin(s config.AdminSocket) (*adminSocket, error) {
 	if err != nil {
 		l.Close()
 		return nil, adminError(path, err)
+	}
+	if follows {
+		made, before.dir = before.dir, "" // the folder goes with the new one
 	}
 	return &adminSocket{UnixListener: l, path: path, file: info, dir: made}, nil
 }

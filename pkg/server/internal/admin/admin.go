@@ -25,12 +25,23 @@ type Runtime interface {
 	Pools() []PoolView
 	// Pool is one of them.
 	Pool(name string) (PoolView, bool)
-	// SetMembers replaces the member list of a pool and returns the pool as it is afterwards. The members
+	// SetMembers replaces the member list of a pool and returns the pool as it is afterwards. It is called with
+	// Changes held. The members
 	// are canonical and checked for the pool's scheme. It fails with [ErrNoPool] or [ErrFromFile] where
 	// a reload came in between, or with an [lb.MemberError]; the pool is unchanged then.
 	SetMembers(ctx context.Context, name string, members []lb.Member, actor string) (PoolView, error)
 	// Status is the process.
 	Status() api.Status
+	// Changes serialises changes: it is held over the steps of one (compare the revision, replace, note the
+	// revision), and by Reload.
+	Changes() sync.Locker
+	// Config is the effective configuration, as JSON in the keys of the file.
+	Config() ([]byte, error)
+	// Plan says what a reload would do if text were the configuration file. What it refuses is an [api.Problem].
+	Plan(text []byte) (*api.Plan, error)
+	// Reload loads the configuration file again and says what became of it. What it refuses is an [api.Problem];
+	// everything is as before then.
+	Reload(actor string) (*api.Plan, error)
 }
 
 // PoolView is a pool at one time: what the engine says, and the settings that the engine has not heard of.
@@ -58,9 +69,6 @@ var (
 type handler struct {
 	runtime Runtime
 	log     *slog.Logger
-	// changes makes the steps of one change (compare the revision, replace, note the revision) one step
-	// for other changes through this handler. It is not held while a body is read.
-	changes sync.Mutex
 }
 
 // route is one call of the API.
@@ -77,6 +85,9 @@ type route struct {
 // routes is every call, sorted by path and method.
 func (h *handler) routes() []route {
 	return []route{
+		{"GET", api.PathConfig, "", h.showConfig},
+		{"POST", api.PathPlan, "", h.plan},
+		{"POST", api.PathReload, changeReload, h.reload},
 		{"GET", api.PathStatus, "", h.status},
 		{"GET", api.PathUpstreams, "", h.listUpstreams},
 		{"GET", api.PathUpstreams + "/{name}", "", h.showUpstream},

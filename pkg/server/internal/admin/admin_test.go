@@ -28,8 +28,24 @@ type fakeRuntime struct {
 	// calls are the lists that SetMembers was given, actors who gave them.
 	calls  [][]lb.Member
 	actors []string
-	// err is what SetMembers returns, changing nothing.
-	err error
+	// err is what SetMembers and Reload return, changing nothing.
+	err     error
+	changes sync.Mutex
+}
+
+func (f *fakeRuntime) Changes() sync.Locker { return &f.changes }
+
+func (f *fakeRuntime) Config() ([]byte, error) { return []byte(`{"server":{}}`), f.err }
+
+func (f *fakeRuntime) Plan(text []byte) (*api.Plan, error) {
+	return &api.Plan{Result: api.PlanValid, Settings: []string{string(text)}}, f.err
+}
+
+func (f *fakeRuntime) Reload(actor string) (*api.Plan, error) {
+	f.changes.Lock()
+	defer f.changes.Unlock()
+	f.actors = append(f.actors, actor)
+	return &api.Plan{Result: api.PlanDone}, f.err
 }
 
 func (f *fakeRuntime) Pools() []PoolView {

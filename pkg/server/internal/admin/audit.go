@@ -22,16 +22,24 @@ type change struct {
 	members int
 }
 
+// detail is what there is to say of a change that was done.
+func (c change) detail() string {
+	if c.what == changeMembers {
+		return fmt.Sprintf("%d members", c.members)
+	}
+	return "-"
+}
+
 // audit writes the one line of a change; err is why it was not done.
 func (h *handler) audit(r *http.Request, c change, err error) {
-	level, result, detail := slog.LevelInfo, "done", fmt.Sprintf("%d members", c.members)
+	level, result, detail := slog.LevelInfo, "done", c.detail()
 	var problem *api.Problem
 	switch {
 	case errors.As(err, &problem):
 		level, result, detail = slog.LevelWarn, "refused", problem.Error()
 	case err != nil:
 		level, result, detail = slog.LevelError, "failed", err.Error()
-	case c.before == c.after:
+	case c.pool != "" && c.before == c.after:
 		result = "unchanged"
 	}
 	h.log.LogAttrs(r.Context(), level, "admin change",

@@ -45,14 +45,19 @@ func encode(w http.ResponseWriter, status int, contentType string, v any) error 
 	if err := enc.Encode(v); err != nil {
 		return fmt.Errorf("encoding answer: %w", err)
 	}
+	return write(w, status, contentType, body.Bytes())
+}
+
+// write answers with a whole body.
+func write(w http.ResponseWriter, status int, contentType string, body []byte) error {
 	header := w.Header()
 	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(body.Len()))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	// The head is out: an error of the connection cannot become another answer.
-	_, _ = body.WriteTo(w)
+	_, _ = w.Write(body)
 	return nil
 }
 

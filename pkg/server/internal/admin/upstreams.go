@@ -61,9 +61,8 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change) (Po
 	if err != nil {
 		return PoolView{}, err
 	}
-	if r.URL.RawQuery != "" {
-		// Somebody who asks for more than this call does, a rehearsal for example, must not get just this.
-		return PoolView{}, api.NewProblem(http.StatusBadRequest, api.CodeInvalidQuery, "query: this call takes no parameters")
+	if err := noQuery(r); err != nil {
+		return PoolView{}, err
 	}
 	members, err := decodeMembers(body, p.HTTPS)
 	if err != nil {
@@ -71,8 +70,9 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change) (Po
 	}
 	c.members = len(members)
 
-	h.changes.Lock()
-	defer h.changes.Unlock()
+	changes := h.runtime.Changes()
+	changes.Lock()
+	defer changes.Unlock()
 	// Reading the body took time: the pool is looked up again.
 	if p, err = h.writable(r, c); err != nil {
 		return PoolView{}, err

@@ -312,7 +312,9 @@ func (c *conn) holds(m *upstream.Conn) {
 	}
 }
 
+// release gives back what a connection does not need while it waits.
 func (c *conn) release() {
+	c.x.leave()
 	if c.in.buf != nil {
 		c.srv.buffers.put(c.in.buf)
 	}

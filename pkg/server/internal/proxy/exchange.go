@@ -202,6 +202,9 @@ func (x *exchange) balance() {
 
 // next picks another member where the failed attempt may be tried again.
 func (x *exchange) next(key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) {
+	if x.pool.retired.Load() {
+		return lb.Lease{}, false
+	}
 	may := x.pool.Engine.MayRetry(lb.Attempt{
 		Idempotent:    x.req.Method.Idempotent(),
 		Replayable:    x.up.replayable,
@@ -229,6 +232,12 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 		return
 	}
 	x.reject(r.status, r.reason)
+}
+
+// leave lets go of what the request was served by: a connection that waits must not keep an old configuration and
+// its pools from being collected.
+func (x *exchange) leave() {
+	x.config, x.runtime, x.pool, x.wire.member = nil, nil, nil, nil
 }
 
 // finish writes the log line and leaves the connection ready for the next request.

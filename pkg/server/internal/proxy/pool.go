@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,7 +23,12 @@ type Pool struct {
 	settings lb.Settings
 	hashName string // in lower case for a header
 	cookie   string // what follows the affinity cookie's value
+	retired  atomic.Bool
 }
+
+// Retire ends the retries of a pool that is not served any more: requests that are under way finish the attempt
+// that they are at.
+func (p *Pool) Retire() { p.retired.Store(true) }
 
 // NewPool makes the data plane's side of a pool.
 func NewPool(name string, engine *lb.Pool) *Pool {
@@ -86,6 +92,17 @@ func NewRuntime(r Runtime) *Runtime {
 		r.split = lb.NewSplit(weights)
 	}
 	return &r
+}
+
+// Follow goes on with the split where before is, so that replacing a runtime by a like one moves no share of the
+// requests. It is called before r is used, and does nothing where the backends differ.
+func (r *Runtime) Follow(before *Runtime) {
+	same := func(a, b Backend) bool {
+		return a.Weight == b.Weight && a.Status == b.Status && (a.Pool == nil) == (b.Pool == nil) && (a.Pool == nil || a.Pool.Name == b.Pool.Name)
+	}
+	if slices.EqualFunc(r.Backends, before.Backends, same) {
+		r.split = before.split
+	}
 }
 
 // backend chooses by weight. A pool without members is skipped while another one has some

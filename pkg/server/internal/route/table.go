@@ -14,6 +14,8 @@ import (
 type Place struct {
 	Tenant      string
 	Application string
+	// Path of the route; empty for what answers where no route does.
+	Path string
 	// MaxBody that holds there in bytes; 0 is no limit.
 	MaxBody int64
 }
@@ -42,7 +44,7 @@ func New[T any](tenants []config.Tenant, maxBody int64, build func(config.Runtim
 	t := &Table[T]{exact: map[string]*application[T]{}, wildcard: map[string]*application[T]{}}
 	for _, tenant := range tenants {
 		for _, app := range tenant.Applications {
-			a, err := newApplication(app, Place{tenant.Name, app.Name, override(maxBody, app.MaxBody)}, build)
+			a, err := newApplication(app, Place{Tenant: tenant.Name, Application: app.Name, MaxBody: override(maxBody, app.MaxBody)}, build)
 			if err != nil {
 				return nil, fmt.Errorf("building application %s of tenant %s: %w", app.Name, tenant.Name, err)
 			}
@@ -64,7 +66,7 @@ func newApplication[T any](app config.Application, p Place, build func(config.Ru
 	}
 	for _, r := range app.Routes {
 		rp := p
-		rp.MaxBody = override(p.MaxBody, r.MaxBody)
+		rp.Path, rp.MaxBody = r.Path, override(p.MaxBody, r.MaxBody)
 		target, err := build(r.Runtime, rp)
 		if err != nil {
 			return nil, err

@@ -58,6 +58,8 @@ type Member struct {
 	network string
 	address string
 	options Options
+	// idleTimeout is Options.IdleTimeout until it is changed.
+	idleTimeout atomic.Int64
 
 	// Attempts by class.
 	Attempts [Classes]atomic.Uint64
@@ -73,11 +75,15 @@ func NewMember(address string, o Options) *Member {
 	if path, ok := strings.CutPrefix(address, "unix:"); ok {
 		m.network, m.address = "unix", path
 	}
+	m.SetIdleTimeout(o.IdleTimeout)
 	if o.TLS != nil {
 		m.options.TLS = memberTLS(o.TLS, m.address)
 	}
 	return m
 }
+
+// SetIdleTimeout changes how long idle connections are kept, those that are there included; 0 is no limit.
+func (m *Member) SetIdleTimeout(d time.Duration) { m.idleTimeout.Store(int64(d)) }
 
 // Get takes the most recently used idle connection that is still open, or returns nil. Connections that
 // the member has closed meanwhile are dropped on the way.
@@ -166,7 +172,8 @@ func (m *Member) CloseIdle() int {
 }
 
 func (m *Member) fresh(c *Conn, now time.Time) bool {
-	return m.options.IdleTimeout <= 0 || now.Sub(c.idleSince) < m.options.IdleTimeout
+	limit := time.Duration(m.idleTimeout.Load())
+	return limit <= 0 || now.Sub(c.idleSince) < limit
 }
 
 func closeAll(conns []*Conn) {

@@ -1,0 +1,131 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/pkg/server/internal/certs"
+	"github.com/scalws/scalws/pkg/server/internal/proxy"
+)
+
+// listener is a listening socket of clients and what it serves by.
+type listener struct {
+	name string
+	*proxy.Listener
+	terms        proxy.Terms
+	certificates *watched // nil without TLS
+}
+
+// openListeners makes the listeners of a plan: sockets that stay, with the terms that they will have, and new
+// ones.
+func (b *builder) openListeners() error {
+	for _, l := range b.plan.Listeners {
+		if l.Action == config.Removed {
+			continue
+		}
+		if l.Action == config.Kept {
+			b.next.listeners = append(b.next.listeners, b.before.listeners[l.From])
+			continue
+		}
+		c := b.next.config.Server.Listeners[l.To]
+		source, err := listenerTLS(c)
+		if err != nil {
+			return err
+		}
+		next := listener{name: l.Name, terms: terms(c, source)}
+		if source != nil {
+			next.certificates = &watched{Source: source, log: b.server.log.With("listener", l.Name)}
+		}
+		if l.Action == config.Changed {
+			if slices.Contains(l.Because, "reuse_port") {
+				return &ListenError{Address: l.Address, err: errBound,
+					Hint: "restart the daemon, or change " + listenerKey(l.To, "address") + " too"}
+			}
+			next.Listener = b.before.listeners[l.From].Listener
+		} else {
+			socket, err := b.openSocket(c, l.To)
+			if err != nil {
+				return err
+			}
+			next.Listener = proxy.NewListener(socket, next.terms)
+			b.undo.add(closer(next))
+		}
+		b.next.listeners = append(b.next.listeners, next)
+	}
+	return nil
+}
+
+// errBound is why a socket cannot be shared or withdrawn from sharing: the kernel asks when it is bound.
+var errBound = errors.New("reuse_port cannot change while the socket is open")
+
+// openSocket takes the socket that was opened for us, or opens one.
+func (b *builder) openSocket(l config.Listener, i int) (net.Listener, error) {
+	if socket := b.server.inherited.take(l.Name, l.Address); socket != nil {
+		return socket, nil
+	}
+	return listenShared(l.Address, listenerKey(i, "address"), l.ReusePort)
+}
+
+// terms are how the connections of a listener are served; source is nil without TLS.
+func terms(l config.Listener, source *certs.Source) proxy.Terms {
+	t := proxy.Terms{Name: l.Name, H2C: l.H2C, ProxyProtocol: l.ProxyProtocol}
+	if source != nil {
+		t.TLS = source.TLS()
+	}
+	return t
+}
+
+// carryOutListeners gives the listeners that stay their terms and a look at their certificates, serves the new ones and retires those that go.
+func (s *Server) carryOutListeners(before, next *generation) {
+	stays := make(map[*proxy.Listener]bool, len(next.listeners))
+	for _, l := range next.listeners {
+		stays[l.Listener] = true
+		l.SetTerms(l.terms)
+		if l.certificates != nil {
+			l.certificates.refresh()
+		}
+	}
+	had := make(map[*proxy.Listener]bool, len(before.listeners))
+	var retiring sync.WaitGroup
+	for _, l := range before.listeners {
+		had[l.Listener] = true
+		if !stays[l.Listener] {
+			retiring.Go(func() { s.retire(l) })
+		}
+	}
+	for _, l := range next.listeners {
+		if !had[l.Listener] {
+			s.serve(func() error { return s.proxy.Serve(l.Listener) })
+			s.log.Info("listening", "listener", l.name, "address", l.Addr().String())
+		}
+	}
+	retiring.Wait() // the next reload may want the addresses back
+}
+
+// retire ends one listener as a drain ends all of them.
+func (s *Server) retire(l listener) {
+	stopAccepting(l)
+	time.Sleep(backlogTime)
+	l.Close()
+	s.proxy.Retire(l.Listener)
+	s.log.Info("listening no more", "listener", l.name, "address", l.Addr().String())
+}
+
+// backlogTime is how long a listener still takes connections after a stop: those that the kernel has
+// accepted already would be reset otherwise.
+const backlogTime = 20 * time.Millisecond
+
+// stopAccepting ends accepting after backlogTime.
+func stopAccepting(l listener) {
+	if d, ok := l.Listener.Listener.(interface{ SetDeadline(time.Time) error }); ok {
+		d.SetDeadline(time.Now().Add(backlogTime))
+	}
+}
+
+// listenerKey is where a setting of a listener stands in the configuration.
+func listenerKey(i int, key string) string { return fmt.Sprintf("server.listeners[%d].%s", i, key) }
