@@ -87,7 +87,7 @@ func TestCompare(t *testing.T) {
 		"h2c":             {"{name: http,", "{name: http, h2c: true,", "listener changed http 127.0.0.1:80 h2c\n"},
 		"routes":          {"domains: [x.example],", "domains: [x.example, z.example], routes: [{path: /a, runtime: {type: proxy, upstream: {pool: a}}}],", "application changed t/x domains,routes\n"},
 		"another target":  {"upstream: {pool: a}}", "backends: [{pool: a}, {pool: b}]}", "application changed t/x runtime.upstream,runtime.backends\n"},
-		"all the rest":    {"server:\n", "access_log: {output: off}\nmetrics: {address: \"127.0.0.1:9\"}\nadmin: {socket: {mode: \"0600\"}}\nserver:\n  max_body: 1\n", "settings server.max_body,admin.socket.mode,metrics,access_log.output\n"},
+		"all the rest":    {"server:\n", "access_log: {output: off}\nmetrics: {address: \"127.0.0.1:9\"}\nadmin: {socket: {mode: \"0600\"}}\nserver:\n  max_body: 1\n", "settings server.max_body,admin.socket.mode,metrics.address,access_log.output\n"},
 		"a bound of body": {"{name: x, domains", "{name: x, max_body: 1, domains", "application changed t/x max_body\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

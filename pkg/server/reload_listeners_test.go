@@ -161,9 +161,9 @@ func TestReloadMovesEndpoints(t *testing.T) {
 	setup := servertest.Setup{Members: addresses(named(t, "a"))}
 	d := servertest.Start(t, setup)
 	text := d.Text(setup)
-	d.Write(strings.Replace(text, "metrics: {address: \"127.0.0.1:0\"}\n", "", 1) + "admin: {socket: {mode: \"0600\"}}\n")
+	d.Write(strings.Replace(text, "metrics:\n  address: \"127.0.0.1:0\"\n", "", 1) + "admin: {socket: {mode: \"0600\"}}\n")
 	plan := d.Reload()
-	if diff := cmp.Diff([]string{"admin.socket.mode", "metrics"}, plan.Settings); diff != "" {
+	if diff := cmp.Diff([]string{"admin.socket.mode", "metrics.address"}, plan.Settings); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 	d.Until("the metrics listener is closed", func() bool {

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -55,6 +56,8 @@ func TestReloadRefused(t *testing.T) {
 		t.Fatalf("last reload %+v, %v", status.LastReload, err)
 	}
 	before := seen(t, d)
+	text, _, _ := strings.Cut(good, "    members:")
+	list := 1 + strings.Count(text, "\n") // the line of the members
 	listener := `[{name: http, address: "127.0.0.1:0"}`
 	for name, tc := range map[string]struct {
 		text   string
@@ -64,16 +67,16 @@ func TestReloadRefused(t *testing.T) {
 		detail string
 	}{
 		"C01 duplicate key": {strings.Replace(good, "    members:", "    retries: 1\n    retries: 2\n    members:", 1), 400, api.CodeInvalidConfig,
-			[]api.FieldError{{Path: "upstreams.p.retries", File: d.File, Line: 8, Column: 5, Code: "duplicate_key",
-				Detail: "the key was given before, on line 7 (remove one of the two)"}}, "scalws.yaml:8:5: error: upstreams.p.retries: "},
+			[]api.FieldError{{Path: "upstreams.p.retries", File: d.File, Line: list + 1, Column: 5, Code: "duplicate_key",
+				Detail: fmt.Sprintf("the key was given before, on line %d (remove one of the two)", list)}}, fmt.Sprintf("scalws.yaml:%d:5: error: upstreams.p.retries: ", list+1)},
 		"two problems": {strings.Replace(good, "    members:", "    retries: 9\n    keepalife: 2\n    members:", 1), 400, api.CodeInvalidConfig,
 			[]api.FieldError{
-				{Path: "upstreams.p.retries", File: d.File, Line: 7, Column: 14, Code: "out_of_range", Detail: "must be between 0 and 5"},
-				{Path: "upstreams.p.keepalife", File: d.File, Line: 8, Column: 5, Code: "unknown_key", Detail: "unknown key (did you mean keepalive?)"},
+				{Path: "upstreams.p.retries", File: d.File, Line: list, Column: 14, Code: "out_of_range", Detail: "must be between 0 and 5"},
+				{Path: "upstreams.p.keepalife", File: d.File, Line: list + 1, Column: 5, Code: "unknown_key", Detail: "unknown key (did you mean keepalive?)"},
 			}, "(and 1 more)"},
 		"an address in use": {strings.Replace(good, listener, listener+`, {name: more, address: "127.0.0.1:0"}, {name: taken, address: "`+taken.Addr().String()+`"}`, 1), 409, api.CodeReloadRefused,
 			nil, "listening on " + taken.Addr().String() + ": address already in use"},
-		"the metrics address in use": {strings.Replace(good, `metrics: {address: "127.0.0.1:0"}`, `metrics: {address: "`+taken.Addr().String()+`"}`, 1), 409, api.CodeReloadRefused,
+		"the metrics address in use": {strings.Replace(good, "metrics:\n  address: \"127.0.0.1:0\"", "metrics:\n  address: \""+taken.Addr().String()+"\"", 1), 409, api.CodeReloadRefused,
 			nil, "change metrics.address"},
 		"no folder for the log": {strings.Replace(good, "access_log: {output: \"", "access_log: {output: \"/no/such/folder", 1), 409, api.CodeReloadRefused, nil, "opening access log"},
 		"no such group":         {good + "admin: {socket: {group: there-is-none}}\n", 409, api.CodeReloadRefused, nil, "create that group"},

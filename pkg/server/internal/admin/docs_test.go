@@ -70,6 +70,7 @@ func TestDocsListTheFields(t *testing.T) {
 		want    []string
 	}{
 		{"Upstream", jsonNames(api.Upstream{}, api.Member{})},
+		{"Plan", jsonNames(api.Plan{}, api.PoolPlan{})},
 		{"Status", jsonNames(api.Status{})},
 	}
 	for _, tt := range tests {
@@ -80,7 +81,7 @@ func TestDocsListTheFields(t *testing.T) {
 		})
 	}
 	text := page(t)
-	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{}) {
+	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{}, api.ListenerPlan{}, api.ApplicationPlan{}, api.Loses{}, api.ListChange{}, api.Reload{}, api.FieldError{}) {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("%s is not on the page", name)
 		}
