@@ -171,13 +171,13 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	o.Inherited = inherited
+	stop, force, hup := make(chan os.Signal, 2), make(chan struct{}), make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP) // from the beginning: unhandled it would end us
 	s, err := server.New(o)
 	if err != nil {
 		return report(err, f, stderr)
 	}
-	stop, force, hup := make(chan os.Signal, 2), make(chan struct{}), make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-	signal.Notify(hup, syscall.SIGHUP)
 	// Without this the program would end when who reads its output ends: a log is never worth the traffic.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -221,8 +221,9 @@ func reload(s *server.Server, log *slog.Logger) {
 	if err := s.Reopen(); err != nil {
 		log.Error("reopening failed, the old files stay", "error", err)
 	}
-	if _, err := s.Reload("signal"); errors.Is(err, server.ErrNotServing) {
+	if _, err := s.Reload("signal"); errors.Is(err, server.ErrStopping) {
 		log.Warn("not reloading", "error", err)
+		return
 	}
 	notify(log, daemon.SdNotifyReady)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/scalws/scalws/pkg/lb"
 )
 
-// ErrNotServing is what Reload returns before Run serves and once a drain has begun.
-var ErrNotServing = errors.New("the daemon does not serve, or not any more")
+// ErrStopping is what Reload returns once a drain has begun.
+var ErrStopping = errors.New("the daemon is about to stop")
 
 // Reload reads the configuration again and makes it the one that is served. It says what became of everything;
 // actor is who the events name.
@@ -24,8 +24,8 @@ var ErrNotServing = errors.New("the daemon does not serve, or not any more")
 func (s *Server) Reload(actor string) (*api.Plan, error) {
 	s.changes.Lock()
 	defer s.changes.Unlock()
-	if !s.ready.Load() || s.draining.Load() {
-		return nil, ErrNotServing
+	if s.draining.Load() {
+		return nil, ErrStopping
 	}
 	done, err := s.reload(actor)
 	last := &api.Reload{Time: time.Now().UTC(), Success: err == nil}

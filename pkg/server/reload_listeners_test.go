@@ -295,7 +295,7 @@ tenants: [{name: t, applications: [
 	}
 }
 
-// Reloads begin only while the daemon serves.
+// No reload begins once a drain has.
 func TestReloadWhileDraining(t *testing.T) {
 	m := named(t, "a")
 	m[0].Default(servertest.Hold(servertest.Answer{}))
@@ -305,7 +305,7 @@ func TestReloadWhileDraining(t *testing.T) {
 	m[0].WaitRequests(1)
 	d.Drain()
 	waitListenerClosed(d)
-	if p := d.Refused(); p.Status != 409 || !strings.Contains(p.Detail, "does not serve") {
+	if p := d.Refused(); p.Status != 409 || !strings.Contains(p.Detail, "about to stop") {
 		t.Errorf("got %d %s", p.Status, p.Detail)
 	}
 	m[0].Release()

@@ -230,8 +230,12 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// serve runs a part of the daemon. One that fails ends the whole.
+// serve runs a part of the daemon. One that fails ends the whole. Before Run there is nothing to do: it begins with
+// all parts that are there then.
 func (s *Server) serve(part func() error) {
+	if s.fail == nil {
+		return
+	}
 	s.running.Go(func() {
 		if err := part(); err != nil {
 			s.fail(err)
