@@ -88,7 +88,7 @@ func TestReloadBySignal(t *testing.T) {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	for _, want := range []string{`"msg":"reloaded"`, `"actor":"signal"`, `"msg":"reload refused, the configuration stays as it was"`,
-		"scalws.yaml:3:42: upstreams.one: the key was given before"} {
+		"scalws.yaml:3:39: upstreams.one: the key was given before"} {
 		if !strings.Contains(errs.String(), want) {
 			t.Errorf("the log does not have %s:\n%s", want, errs.String())
 		}
