@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"os"
@@ -62,6 +63,19 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, broken := range promises(cfg) {
 			t.Error(broken)
+		}
+		shown, err := json.Marshal(cfg.Show())
+		if err != nil {
+			t.Fatalf("showing: %v", err)
+		}
+		// Names of files are as the daemon opens them now, so that nothing stands in front of them.
+		if same, problems := Parse("shown.yaml", shown); same == nil {
+			t.Errorf("what is shown is refused: %v\n%s", problems, shown)
+		} else if diff := cmp.Diff(cfg, same, cmpopts.IgnoreFields(Config{}, "Digest", "Sites"), cmpopts.EquateEmpty(), cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
+			t.Errorf("what is shown is another configuration:\n%s", diff)
+		}
+		if plan, err := Compare(cfg, again, nil); err != nil || !plan.Empty() {
+			t.Errorf("a configuration differs from itself: %+v, %v", plan, err)
 		}
 	})
 }
