@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -158,12 +159,18 @@ func comparePool(before, after *Upstream, certificate []string) (PoolPlan, error
 // changedSettings are the keys of a pool that differ, of all but members. They come from the table that pools
 // are read by: a setting that is added there is compared here.
 func changedSettings(before, after *Upstream) []string {
-	settings := func(u *Upstream) strict.Shown {
-		copied := *u
-		copied.Members = nil
-		return strict.Show(upstreamFields(&copied))
+	a, b := *before, *after
+	a.Members, b.Members = nil, nil
+	return differences(&a, &b, upstreamFields)
+}
+
+// differences are the keys at which two values differ by the table that they are read by. Equal values are shown
+// alike, and most values of two configurations are equal: only others are shown.
+func differences[T any](a, b *T, fields func(*T) []strict.Field) []string {
+	if reflect.DeepEqual(a, b) {
+		return nil
 	}
-	return strict.Differences("", settings(before), settings(after))
+	return strict.Differences("", strict.Show(fields(a)), strict.Show(fields(b)))
 }
 
 // changedCertificate are the keys of the client certificate that differ.
@@ -203,7 +210,7 @@ func compareListeners(before, after []Listener) []ListenerPlan {
 			}
 			taken[from] = true
 			p := ListenerPlan{Name: after[to].Name, Address: after[to].Address, Action: Kept, From: from, To: to}
-			if p.Because = strict.Differences("", strict.Show(listenerFields(&before[from])), strict.Show(listenerFields(&after[to]))); len(p.Because) > 0 {
+			if p.Because = differences(&before[from], &after[to], listenerFields); len(p.Because) > 0 {
 				p.Action = Changed
 			}
 			plans[to] = p
@@ -230,26 +237,27 @@ func compareListeners(before, after []Listener) []ListenerPlan {
 
 func compareApplications(from, to *Config) []ApplicationPlan {
 	type key struct{ tenant, name string }
-	before := make(map[key]strict.Shown)
+	before := make(map[key]*Application)
 	var order []key
-	each := func(c *Config, see func(key, strict.Shown)) {
+	each := func(c *Config, see func(key, *Application)) {
 		for _, t := range c.Tenants {
 			for i := range t.Applications {
-				a := &t.Applications[i]
-				see(key{t.Name, a.Name}, strict.Show(applicationFields(a, &c.Server.UpstreamClient)))
+				see(key{t.Name, t.Applications[i].Name}, &t.Applications[i])
 			}
 		}
 	}
-	each(from, func(k key, s strict.Shown) {
-		before[k] = s
+	each(from, func(k key, a *Application) {
+		before[k] = a
 		order = append(order, k)
 	})
 	var plans []ApplicationPlan
-	each(to, func(k key, s strict.Shown) {
+	each(to, func(k key, a *Application) {
 		p := ApplicationPlan{Tenant: k.tenant, Name: k.name, Action: Added}
 		if old, ok := before[k]; ok {
 			p.Action = Unchanged
-			if p.Because = strict.Differences("", old, s); len(p.Because) > 0 {
+			// What clients of runtimes start from is filled in: it matters no more.
+			fields := func(a *Application) []strict.Field { return applicationFields(a, &Client{}) }
+			if p.Because = differences(old, a, fields); len(p.Because) > 0 {
 				p.Action = Changed
 			}
 			delete(before, k)
