@@ -42,7 +42,9 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 }
 
 func (s *Server) adminServer() *http.Server {
-	h := s.httpServer(admin.Handler(runtime{s}, s.log))
+	h := s.httpServer(admin.Handler(admin.Options{
+		Runtime: runtime{s}, Journal: s.journal, Metrics: s.metricsHandler(), Log: s.log,
+	}))
 	h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		peer, err := peerOf(c)
 		if err != nil {
