@@ -1,12 +1,14 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math/rand/v2"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -74,7 +76,7 @@ type follower struct {
 	// silence is how long a stream may be silent.
 	silence time.Duration
 	yield   func(api.Event, error) bool
-	// last is the id of the event that came last, begun is true once there was a stream, pause is how long to
+	// last is the id to go on behind, begun is true once there was a stream, pause is how long to
 	// wait before the next one.
 	last  string
 	begun bool
@@ -144,20 +146,21 @@ func (f *follower) read(ctx context.Context, alive func()) error {
 		return err
 	}
 	defer resp.Body.Close()
-	if media := resp.Header.Get("Content-Type"); media != api.StreamType {
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media != api.StreamType {
 		return &malformedStream{fmt.Errorf("the answer is %q and no stream of events", media)}
 	}
 	f.begun = true
 	events := newEventReader(resp.Body, alive)
+	defer func() { f.last = cmp.Or(events.last, f.last) }()
 	for {
-		id, event, err := events.next()
+		event, err := events.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		f.last, f.pause = id, firstPause
+		f.pause = firstPause
 		if !f.yield(event, nil) {
 			f.stopped = true
 			return nil

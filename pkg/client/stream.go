@@ -28,7 +28,8 @@ type eventReader struct {
 	lines *bufio.Scanner
 	// alive is called for each line.
 	alive func()
-	id    string
+	// id is that of the block which is read, last that of the last whole one: the one to resume behind.
+	id, last string
 }
 
 func newEventReader(r io.Reader, alive func()) *eventReader {
@@ -37,21 +38,21 @@ func newEventReader(r io.Reader, alive func()) *eventReader {
 	return &eventReader{lines: lines, alive: alive}
 }
 
-// next is the next event and the id to resume behind it; io.EOF at the end of the stream. An event that the
-// end cuts off is none.
-func (r *eventReader) next() (id string, event api.Event, err error) {
+// next is the next event; io.EOF at the end of the stream. An event that the end cuts off is none.
+func (r *eventReader) next() (event api.Event, err error) {
 	var data []byte
 	for r.lines.Scan() {
 		r.alive()
 		line := r.lines.Bytes()
 		if len(line) == 0 {
+			r.last = r.id
 			if data == nil {
 				continue
 			}
 			if err := json.Unmarshal(data, &event); err != nil {
-				return "", api.Event{}, &malformedStream{fmt.Errorf("decoding event: %w", err)}
+				return api.Event{}, &malformedStream{fmt.Errorf("decoding event: %w", err)}
 			}
-			return r.id, event, nil
+			return event, nil
 		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		value = bytes.TrimPrefix(value, []byte(" "))
@@ -67,10 +68,10 @@ func (r *eventReader) next() (id string, event api.Event, err error) {
 	}
 	switch err := r.lines.Err(); {
 	case err == nil:
-		return "", api.Event{}, io.EOF
+		return api.Event{}, io.EOF
 	case errors.Is(err, bufio.ErrTooLong):
-		return "", api.Event{}, &malformedStream{fmt.Errorf("a line of more than %d bytes", maxEvent)}
+		return api.Event{}, &malformedStream{fmt.Errorf("a line of more than %d bytes", maxEvent)}
 	default:
-		return "", api.Event{}, fmt.Errorf("reading events: %w", err)
+		return api.Event{}, fmt.Errorf("reading events: %w", err)
 	}
 }

@@ -21,8 +21,9 @@ const (
 	adminTime     = time.Minute
 	adminIdle     = 2 * time.Minute
 	adminMaxHead  = 32 << 10
-	// adminConnections is how many there are at once on each of the two listeners.
-	adminConnections = 100
+	// adminConnections is how many there are at once on each of the two listeners. Streams leave half of them
+	// to calls that end.
+	adminConnections = 2 * api.MaxStreams
 	// adminStopTime is how long a stop waits for calls that are under way.
 	adminStopTime = time.Second
 )

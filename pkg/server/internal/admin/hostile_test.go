@@ -21,8 +21,9 @@ import (
 func TestSlowBody(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fixture, dial func() net.Conn) {
 		conn := dial()
-		begun := time.Now()
+		begun, written := time.Now(), make(chan struct{})
 		go func() {
+			defer close(written)
 			_, err := io.WriteString(conn, "PUT /v1/upstreams/api HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"+`{"members": []`)
 			for err == nil {
 				<-time.After(time.Second)
@@ -40,6 +41,7 @@ func TestSlowBody(t *testing.T) {
 		if err := conn.Close(); err != nil {
 			t.Error(err)
 		}
+		<-written
 	})
 }
 

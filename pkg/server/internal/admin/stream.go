@@ -49,7 +49,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	s.text.WriteString(":\n\n") // the head must not wait for the first event
+	s.mark() // the head must not wait for the first event
 	if lost {
 		s.add(lb.Event{Kind: lb.EventGap})
 	}
@@ -63,7 +63,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 		select {
 		case <-more:
 		case <-heartbeat.C:
-			s.text.WriteString(":\n\n")
+			s.mark()
 		case <-h.Journal.Done():
 			ended = true // what came last is still written
 		case <-r.Context().Done():
@@ -116,6 +116,10 @@ func (s *stream) write(events []lb.Event) error {
 	}
 	return s.flush()
 }
+
+// mark appends a sign of life: a comment, and an id without an event, from which a client that got no event yet,
+// or none of its pool for long, can go on.
+func (s *stream) mark() { fmt.Fprintf(&s.text, ":\nid: %s.%d\n\n", s.boot, s.seen) }
 
 // add appends an event to the text. JSON has no line ends inside, so one data line is enough.
 func (s *stream) add(e lb.Event) {

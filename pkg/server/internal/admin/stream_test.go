@@ -41,23 +41,25 @@ func bubble(t *testing.T, test func(t *testing.T, f *fixture, dial func() net.Co
 		f := newFixture(t)
 		l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 		srv := &http.Server{
-			Handler: f.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: time.Minute,
+			Handler: f.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 70 * time.Second,
 		}
 		done := make(chan error, 1)
 		go func() { done <- srv.Serve(l) }()
+		defer func() {
+			if err := srv.Close(); err != nil {
+				t.Error(err)
+			}
+			<-done
+			synctest.Wait()
+			if n := len(f.api.streams); n != 0 {
+				t.Errorf("%d streams are left", n)
+			}
+		}()
 		test(t, f, func() net.Conn {
 			client, server := net.Pipe()
 			l.conns <- server
 			return client
 		})
-		if err := srv.Close(); err != nil {
-			t.Error(err)
-		}
-		<-done
-		synctest.Wait()
-		if n := len(f.api.streams); n != 0 {
-			t.Errorf("%d streams are left", n)
-		}
 	})
 }
 
@@ -125,15 +127,15 @@ func TestStream(t *testing.T) {
 		header       []string
 		want         string
 	}{
-		{"all", "/v1/events", nil, ":|id: b7.1 event: ejected|id: b7.2 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
-		{"since", "/v1/events?since=3", nil, ":|id: b7.4 event: reload"},
-		{"of a pool", "/v1/events?pool=api", nil, ":|id: b7.1 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
-		{"resumed", "/v1/events", []string{"Last-Event-ID: b7.2\r\n"}, ":|id: b7.3 event: probation|id: b7.4 event: reload"},
-		{"resumed, and since of before", "/v1/events?since=1", []string{"Last-Event-ID: b7.3\r\n"}, ":|id: b7.4 event: reload"},
+		{"all", "/v1/events", nil, ": id: b7.0|id: b7.1 event: ejected|id: b7.2 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
+		{"since", "/v1/events?since=3", nil, ": id: b7.3|id: b7.4 event: reload"},
+		{"of a pool", "/v1/events?pool=api", nil, ": id: b7.0|id: b7.1 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
+		{"resumed", "/v1/events", []string{"Last-Event-ID: b7.2\r\n"}, ": id: b7.2|id: b7.3 event: probation|id: b7.4 event: reload"},
+		{"resumed, and since of before", "/v1/events?since=1", []string{"Last-Event-ID: b7.3\r\n"}, ": id: b7.3|id: b7.4 event: reload"},
 		{"resumed in another run", "/v1/events?pool=api&since=9", []string{"Last-Event-ID: a1.3\r\n"},
-			":|id: b7.0 event: gap|id: b7.1 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
+			": id: b7.0|id: b7.0 event: gap|id: b7.1 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
 		{"resumed from nonsense", "/v1/events?since=9", []string{"Last-Event-ID: b7.x\r\n"},
-			":|id: b7.0 event: gap|id: b7.1 event: ejected|id: b7.2 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
+			": id: b7.0|id: b7.0 event: gap|id: b7.1 event: ejected|id: b7.2 event: ejected|id: b7.3 event: probation|id: b7.4 event: reload"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,7 +167,7 @@ func TestStreamData(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const want = ":\n\nid: b7.1\nevent: ejected\n" +
+		const want = ":\nid: b7.0\n\nid: b7.1\nevent: ejected\n" +
 			`data: {"seq":1,"time":"2026-11-30T00:53:20Z","pool":"api","kind":"ejected","member":"a:1","until":"2026-11-30T00:53:30Z",` +
 			`"actor":"health","evidence":[{"time":"2026-11-30T00:53:20Z","cause":"reset","detail":"read: line\nend"}]}` + "\n\n"
 		if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -180,17 +182,18 @@ func TestStreamData(t *testing.T) {
 // Neither the time that the server allows a request nor silence ends a stream.
 func TestStreamLives(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fixture, dial func() net.Conn) {
-		r := follow(t, dial(), "/v1/events")
+		r := follow(t, dial(), "/v1/events?pool=api")
 		begun := time.Now()
-		r.expect(":")
+		r.expect(": id: b7.0")
+		f.journal.add(happened(6, "file", "ejected")) // not of the pool, but a client need not see it again
 		for range 40 {
-			r.expect(":")
+			r.expect(": id: b7.6")
 		}
 		if got, want := time.Since(begun), 40*api.HeartbeatSeconds*time.Second; got != want {
 			t.Errorf("40 heartbeats took %v, want %v", got, want)
 		}
-		f.journal.add(happened(1, "api", "ejected"))
-		r.expect("id: b7.1 event: ejected")
+		f.journal.add(happened(7, "api", "ejected"))
+		r.expect("id: b7.7 event: ejected")
 	})
 }
 
@@ -198,8 +201,8 @@ func TestStreamLives(t *testing.T) {
 func TestStreamCutsOffSlowReaders(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fixture, dial func() net.Conn) {
 		slow, quick := follow(t, dial(), "/v1/events"), follow(t, dial(), "/v1/events")
-		slow.expect(":")
-		quick.expect(":")
+		slow.expect(": id: b7.0")
+		quick.expect(": id: b7.0")
 		f.journal.add(happened(1, "api", "ejected"))
 		quick.expect("id: b7.1 event: ejected")
 		if n := len(f.api.streams); n != 2 {
@@ -224,7 +227,7 @@ func TestStreamCutsOffSlowReaders(t *testing.T) {
 func TestStreamEndsWithItsClient(t *testing.T) {
 	bubble(t, func(t *testing.T, f *fixture, dial func() net.Conn) {
 		r := follow(t, dial(), "/v1/events")
-		r.expect(":")
+		r.expect(": id: b7.0")
 		if err := r.conn.Close(); err != nil {
 			t.Fatal(err)
 		}
