@@ -37,10 +37,6 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 		boot: h.Runtime.Status().Boot, pool: pool, seen: since,
 	}
 	lost := s.resume(r.Header.Get(api.HeaderLastEvent))
-	// The server bounds how long it reads a request, and would take the end of that time for the client's going.
-	if err := s.control.SetReadDeadline(time.Time{}); err != nil {
-		return fmt.Errorf("lifting deadline: %w", err)
-	}
 	header := w.Header()
 	header.Set("Content-Type", api.StreamType)
 	header.Set("Cache-Control", "no-store")
