@@ -112,6 +112,7 @@ func (p *pool) view() admin.PoolView {
 		ServerName:  p.config.TLS.ServerName,
 		Keepalive:   p.config.Keepalive,
 		Incarnation: p.incarnation,
+		Engine:      p.engine,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/accesslog"
+	"github.com/scalws/scalws/pkg/server/internal/journal"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
@@ -82,6 +83,7 @@ type Server struct {
 	started time.Time
 
 	sequence  lb.Sequence
+	journal   *journal.Journal
 	pools     *pools
 	resends   resends
 	proxy     *proxy.Server
@@ -137,6 +139,7 @@ func New(o Options) (*Server, error) {
 
 		inherited: newInherited(o.Inherited),
 	}
+	s.journal = journal.New(&s.sequence, s.poolEvents)
 	s.teardown.add(s.inherited.Close)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -252,6 +255,8 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	}
 	keep, stopKeeping := context.WithCancel(context.Background())
 	serve(func() error { s.keepHouse(keep); return nil })
+	serve(func() error { s.journal.Run(keep); return nil })
+	serve(func() error { s.logEvents(); return nil })
 	s.ready.Store(true)
 	s.log.Info("serving", "version", s.options.Version, "configuration", s.source, "admin_socket", s.admin.path)
 
