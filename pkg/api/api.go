@@ -11,12 +11,21 @@ import (
 
 // Paths of the API, version 1. They are the same on the admin socket and on every other listener.
 const (
-	PathUpstreams = "/v1/upstreams"
+	PathEvents    = "/v1/events"
+	PathMetrics   = "/metrics"
+	PathOpenAPI   = "/v1/openapi.json"
 	PathStatus    = "/v1/status"
+	PathUpstreams = "/v1/upstreams"
 )
 
 // PathUpstream is the path of one pool.
 func PathUpstream(name string) string { return PathUpstreams + "/" + url.PathEscape(name) }
+
+// PathExplain is where a pool is asked which member a request would get.
+func PathExplain(name string) string { return PathUpstream(name) + "/explain" }
+
+// PathPreview is where a pool is asked which keys another member list would move.
+func PathPreview(name string) string { return PathUpstream(name) + "/preview" }
 
 // Limits of a request (docs/admin-api.md#limits).
 const (
@@ -24,6 +33,10 @@ const (
 	MaxBody = 2 << 20
 	// MaxMembers is the largest member list of a pool.
 	MaxMembers = 10_000
+	// MaxKeys is how many keys a preview takes.
+	MaxKeys = 100_000
+	// MaxStreams is how many event streams there may be at once; one more is answered 503.
+	MaxStreams = 50
 	// MinWeight and MaxWeight bound a member's weight.
 	MinWeight = 1
 	MaxWeight = 1000

@@ -9,16 +9,3 @@ type ListChange struct {
 	// Unchanged members are in both lists with one weight.
 	Unchanged int `json:"unchanged"`
 }
-
-// Entry is one entry of a member list.
-type Entry struct {
-	Address string `json:"address"`
-	Weight  int    `json:"weight"`
-}
-
-// Reweight is a member that gets another weight.
-type Reweight struct {
-	Address string `json:"address"`
-	From    int    `json:"from"`
-	To      int    `json:"to"`
-}

@@ -43,14 +43,18 @@ const (
 	CodeMethodNotAllowed   = "method_not_allowed"
 	CodeMembersFromFile    = "members_from_file"
 	CodeNoRuntimeMembers   = "no_runtime_members"
+	CodeNoKeys             = "pool_hashes_no_key"
 	CodeBodyTooLarge       = "body_too_large"
 	CodeInvalidBody        = "invalid_body"
 	CodeInvalidMembers     = "invalid_members"
+	CodeInvalidKeys        = "invalid_keys"
 	CodeInvalidQuery       = "invalid_query"
 	CodeForbidden          = "forbidden"
 	CodePreconditionFailed = "precondition_failed"
 	CodeInvalidConfig      = "invalid_configuration"
 	CodeReloadRefused      = "reload_refused"
+	CodeBusy               = "busy"
+	CodeTooManyStreams     = "too_many_streams"
 	CodeInternal           = "internal"
 )
 

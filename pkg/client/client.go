@@ -8,11 +8,13 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"time"
@@ -53,24 +55,7 @@ func (c *Client) Upstream(ctx context.Context, name string) (api.Upstream, error
 	if err := checkName(name); err != nil {
 		return api.Upstream{}, err
 	}
-	return pool(ctx, c, http.MethodGet, name, nil)
-}
-
-// SetMembers replaces the whole member list of a pool and returns the pool as it is then. An empty list,
-// nil included, empties the pool, which answers 503 from then on.
-//
-// PUT /v1/upstreams/{name}. Refused, with nothing changed: 400 for a wrong address, weight, duplicate
-// or too many members, 404 for no such pool, 409 for a pool with members_from: file, 413 for a list of
-// more than api.MaxBody bytes, 501 where members cannot change at run time. After any error that is
-// neither a refusal nor an [*Unreachable] the list may or may not have been replaced.
-func (c *Client) SetMembers(ctx context.Context, name string, members []api.SetMember) (api.Upstream, error) {
-	if err := checkName(name); err != nil {
-		return api.Upstream{}, err
-	}
-	if members == nil {
-		members = []api.SetMember{} // null is refused, an empty list is not
-	}
-	return pool(ctx, c, http.MethodPut, name, api.SetMembers{Members: members})
+	return pool(ctx, c, request{method: http.MethodGet, path: api.PathUpstream(name)})
 }
 
 // Status is what the daemon says about itself: version, listeners, configuration.
@@ -78,6 +63,24 @@ func (c *Client) SetMembers(ctx context.Context, name string, members []api.SetM
 // GET /v1/status. No refusals of its own.
 func (c *Client) Status(ctx context.Context) (api.Status, error) {
 	return do[api.Status](ctx, c, http.MethodGet, api.PathStatus, nil)
+}
+
+// Metrics are the metrics of the daemon in the text format of Prometheus, the same as on its metrics listener.
+//
+// GET /metrics. No refusals of its own.
+func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
+	text, err := c.exchange(ctx, request{method: http.MethodGet, path: api.PathMetrics, accept: "text/plain"})
+	if err != nil {
+		return nil, callError(http.MethodGet, api.PathMetrics, err)
+	}
+	return text, nil
+}
+
+// OpenAPI is the description of the API that the daemon serves, as an OpenAPI 3.1 document.
+//
+// GET /v1/openapi.json. No refusals of its own.
+func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
+	return do[json.RawMessage](ctx, c, http.MethodGet, api.PathOpenAPI, nil)
 }
 
 // checkName refuses the names that no pool can have and no path can carry: an empty or dot segment is
@@ -92,24 +95,41 @@ func checkName(name string) error {
 
 // pool makes a call whose answer is a pool. An answer that names none, such as {}, is from something other
 // than the admin API: taken for a pool without members, it would hide that nothing was done.
-func pool(ctx context.Context, c *Client, method, name string, body any) (api.Upstream, error) {
-	path := api.PathUpstream(name)
-	answer, err := do[api.Upstream](ctx, c, method, path, body)
+func pool(ctx context.Context, c *Client, r request) (api.Upstream, error) {
+	answer, err := ask[api.Upstream](ctx, c, r)
 	if err == nil && answer.Name == "" {
-		err = callError(method, path, errors.New("decoding the answer: there is no pool in it"))
+		err = callError(r.method, r.path, errors.New("decoding the answer: there is no pool in it"))
 	}
 	return answer, err
 }
 
+// request is a call before it is made.
+type request struct {
+	method string
+	// path has the query too.
+	path string
+	// accept is the media type of the answer; "" is JSON.
+	accept string
+	// header are further fields.
+	header http.Header
+	// body is sent as JSON; nil: none.
+	body any
+}
+
 // do makes one call: body, if there is one, as JSON to path, the answer as an A.
 func do[A any](ctx context.Context, c *Client, method, path string, body any) (A, error) {
+	return ask[A](ctx, c, request{method: method, path: path, body: body})
+}
+
+// ask makes one call whose answer is an A in JSON.
+func ask[A any](ctx context.Context, c *Client, r request) (A, error) {
 	var answer A
-	text, err := c.exchange(ctx, method, path, body)
+	text, err := c.exchange(ctx, r)
 	if err != nil {
-		return answer, callError(method, path, err)
+		return answer, callError(r.method, r.path, err)
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return answer, callError(method, path, fmt.Errorf("decoding the answer: %w", err))
+		return answer, callError(r.method, r.path, fmt.Errorf("decoding the answer: %w", err))
 	}
 	return answer, nil
 }
@@ -126,13 +146,24 @@ func callError(method, path string, err error) error {
 }
 
 // exchange sends one request and returns the body of a successful answer.
-func (c *Client) exchange(ctx context.Context, method, path string, body any) ([]byte, error) {
+func (c *Client) exchange(ctx context.Context, r request) ([]byte, error) {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	req, err := newRequest(ctx, method, path, body)
+	resp, err := c.open(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return c.read(ctx, resp)
+}
+
+// open sends one request and returns the answer with its body still to come. The status is 200: whatever
+// else is answered is an error.
+func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
+	req, err := newRequest(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +173,19 @@ func (c *Client) exchange(ctx context.Context, method, path string, body any) ([
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
 	defer resp.Body.Close()
+	text, err := c.read(ctx, resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, problemOf(resp, text)
+}
 
+// read is the body of an answer, up to the client's limit.
+func (c *Client) read(ctx context.Context, resp *http.Response) ([]byte, error) {
 	limit := c.MaxAnswer
 	if limit == 0 {
 		limit = DefaultMaxAnswer
@@ -155,22 +197,19 @@ func (c *Client) exchange(ctx context.Context, method, path string, body any) ([
 	if int64(len(text)) > limit {
 		return nil, fmt.Errorf("reading the answer: it is larger than %d bytes", limit)
 	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, problemOf(resp, text)
-	}
 	return text, nil
 }
 
 // newRequest makes the request. A body over the API's limit is refused here and in the daemon's words:
 // the daemon answers without reading it, and its answer could get lost behind the failed write.
-func newRequest(ctx context.Context, method, path string, body any) (req *http.Request, err error) {
+func newRequest(ctx context.Context, r request) (req *http.Request, err error) {
 	var content io.Reader
 	contentType := "application/json"
-	if body != nil {
-		text, isText := body.(plainText)
+	if r.body != nil {
+		text, isText := r.body.(plainText)
 		if isText {
 			contentType = "application/yaml"
-		} else if text, err = json.Marshal(body); err != nil {
+		} else if text, err = json.Marshal(r.body); err != nil {
 			return nil, fmt.Errorf("encoding the request: %w", err)
 		}
 		if len(text) > api.MaxBody {
@@ -180,12 +219,13 @@ func newRequest(ctx context.Context, method, path string, body any) (req *http.R
 		content = bytes.NewReader(text)
 	}
 	// The host is the one of the guide's curl; nothing is resolved.
-	req, err = http.NewRequestWithContext(ctx, method, "http://localhost"+path, content)
+	req, err = http.NewRequestWithContext(ctx, r.method, "http://localhost"+r.path, content)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "application/json")
-	if body != nil {
+	maps.Copy(req.Header, r.header)
+	req.Header.Set("Accept", cmp.Or(r.accept, "application/json"))
+	if r.body != nil {
 		req.Header.Set("Content-Type", contentType)
 	}
 	return req, nil

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -45,12 +46,34 @@ func answer(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-// calls are all methods that reach the daemon, by name.
+// calls are all methods that reach the daemon and whose answer is JSON, by name.
 var calls = map[string]func(ctx context.Context, c *client.Client) (any, error){
 	"upstreams":   func(ctx context.Context, c *client.Client) (any, error) { return c.Upstreams(ctx) },
 	"upstream":    func(ctx context.Context, c *client.Client) (any, error) { return c.Upstream(ctx, "api") },
 	"set members": func(ctx context.Context, c *client.Client) (any, error) { return c.SetMembers(ctx, "api", nil) },
-	"status":      func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx) },
+	"set members if": func(ctx context.Context, c *client.Client) (any, error) {
+		return c.SetMembersIf(ctx, "api", `"x.7"`, nil)
+	},
+	"rehearse": func(ctx context.Context, c *client.Client) (any, error) { return c.Rehearse(ctx, "api", `"x.7"`, nil) },
+	"edit members": func(ctx context.Context, c *client.Client) (any, error) {
+		return c.EditMembers(ctx, "api", func(list []api.SetMember) ([]api.SetMember, error) { return list, nil })
+	},
+	"explain": func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Explain(ctx, "api", client.Asked{Header: "a b"})
+	},
+	"preview": func(ctx context.Context, c *client.Client) (any, error) {
+		return c.Preview(ctx, "api", nil, []string{"k"})
+	},
+	"events":  func(ctx context.Context, c *client.Client) (any, error) { return c.Events(ctx, "api", 41) },
+	"status":  func(ctx context.Context, c *client.Client) (any, error) { return c.Status(ctx) },
+	"openapi": func(ctx context.Context, c *client.Client) (any, error) { return c.OpenAPI(ctx) },
+	"metrics": func(ctx context.Context, c *client.Client) (any, error) { return c.Metrics(ctx) },
+	"follow": func(ctx context.Context, c *client.Client) (any, error) {
+		for event, err := range c.Follow(ctx, "api", 41) {
+			return event, err
+		}
+		return nil, nil
+	},
 }
 
 func TestRequests(t *testing.T) {
@@ -82,7 +105,34 @@ func TestRequests(t *testing.T) {
 			`PUT /v1/upstreams/api localhost {"members":[{"address":"192.0.2.5:8080","weight":2},{"address":"b:1"}]}`,
 			pool, want,
 		},
-		"set no members": {calls["set members"], `PUT /v1/upstreams/api localhost {"members":[]}`, pool, want},
+		"set no members":               {calls["set members"], `PUT /v1/upstreams/api localhost {"members":[]}`, pool, want},
+		"set members of a known state": {calls["set members if"], `PUT /v1/upstreams/api localhost {"members":[]} If-Match: "x.7"`, pool, want},
+		"rehearse": {
+			calls["rehearse"], `PUT /v1/upstreams/api?dry_run=true localhost {"members":[]} If-Match: "x.7"`,
+			`{"added":[{"address":"b:1","weight":1}],"unchanged":1}`, api.Change{Added: []api.Entry{{Address: "b:1", Weight: 1}}, Unchanged: 1},
+		},
+		"explain": {
+			calls["explain"], "GET /v1/upstreams/api/explain?header=a+b localhost ",
+			`{"pool":"api","member":"b:1"}`, api.Explanation{Pool: "api", Member: "b:1"},
+		},
+		"explain without a key": {
+			func(ctx context.Context, c *client.Client) (any, error) { return c.Explain(ctx, "a/b", client.Asked{}) },
+			"GET /v1/upstreams/a%2Fb/explain localhost ", `{"pool":"a/b"}`, api.Explanation{Pool: "a/b"},
+		},
+		"preview": {
+			calls["preview"], `POST /v1/upstreams/api/preview localhost {"members":[],"keys":["k"]}`,
+			`{"keys":1,"moved":1,"from":{"a:1":1}}`, api.Preview{Keys: 1, Moved: 1, From: map[string]int{"a:1": 1}},
+		},
+		"events": {
+			calls["events"], "GET /v1/events?pool=api&since=41 localhost ",
+			`{"boot":"b7","events":[{"seq":42,"kind":"gap"}]}`, api.Events{Boot: "b7", Events: []api.Event{{Seq: 42, Kind: "gap"}}},
+		},
+		"all events": {
+			func(ctx context.Context, c *client.Client) (any, error) { return c.Events(ctx, "", 0) },
+			"GET /v1/events localhost ", `{}`, api.Events{},
+		},
+		"openapi": {calls["openapi"], "GET /v1/openapi.json localhost ", `{"openapi":"3.1.0"}`, json.RawMessage(`{"openapi":"3.1.0"}`)},
+		"metrics": {calls["metrics"], "GET /metrics localhost ", "up 1\n", []byte("up 1\n")},
 		"status": {
 			calls["status"], "GET /v1/status localhost ",
 			`{"version":"v1","pid":7}`, api.Status{Version: "v1", PID: 7},
@@ -96,7 +146,10 @@ func TestRequests(t *testing.T) {
 			var request string
 			c := &client.Client{Socket: serve(t, func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				request = r.Method + " " + r.URL.EscapedPath() + " " + r.Host + " " + string(body)
+				request = r.Method + " " + r.RequestURI + " " + r.Host + " " + string(body)
+				if match := r.Header.Get("If-Match"); match != "" {
+					request += " If-Match: " + match
+				}
 				io.WriteString(w, test.answer)
 			})}
 			got, err := test.call(t.Context(), c)
@@ -291,7 +344,10 @@ func TestNamesThatNoPathCarries(t *testing.T) {
 	for _, name := range []string{"", ".", ".."} {
 		_, get := c.Upstream(t.Context(), name)
 		_, put := c.SetMembers(t.Context(), name, nil)
-		for _, err := range []error{get, put} {
+		_, rehearse := c.Rehearse(t.Context(), name, "", nil)
+		_, explain := c.Explain(t.Context(), name, client.Asked{})
+		_, preview := c.Preview(t.Context(), name, nil, nil)
+		for _, err := range []error{get, put, rehearse, explain, preview} {
 			var problem *api.Problem
 			if !errors.As(err, &problem) || problem.Status != 404 || problem.Code != api.CodePoolNotFound {
 				t.Errorf("%q: error %v, want a 404 problem", name, err)

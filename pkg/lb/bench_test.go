@@ -249,7 +249,7 @@ func TestParallel(t *testing.T) {
 					p.Events(0)
 					p.Fingerprint()
 					if b == Hash {
-						p.Preview(epoch, listOf(10, 1), []string{"x"})
+						p.Preview(epoch, listOf(10, 1), []string{"x"}, nil)
 					}
 				}
 			})

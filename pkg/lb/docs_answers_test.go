@@ -92,10 +92,10 @@ func moved(q *question) string {
 	p := hashed(q, members)
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	all := p.Preview(begin(), nil, nil)
+	all := p.Preview(begin(), nil, nil, nil)
 	fmt.Fprintf(w, "change\tkeys moved\tfrom\tto\n(none)\t0 of %s\t%s\t\n", grouped(all.Keys), counts(all.From))
 	for change := range strings.SplitSeq(q.text("changes"), ",") {
-		v := p.Preview(begin(), changed(q, members, change), nil)
+		v := p.Preview(begin(), changed(q, members, change), nil, nil)
 		fmt.Fprintf(w, "%s\t%s, %s\t%s\t%s\n", change, grouped(v.Moved), percent(v.Moved, v.Keys), counts(v.From), counts(v.To))
 	}
 	w.Flush()

@@ -135,7 +135,7 @@ func TestExplain(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	p := newPool(t, "a b c", balance(Hash, ByHeader))
-	v := p.Preview(epoch, members("a b d"), nil)
+	v := p.Preview(epoch, members("a b d"), nil, nil)
 	if v.Keys != 65536 || v.Source != "probe" || v.From["c:80"] < 20_000 || v.To["d:80"] < 20_000 {
 		t.Errorf("%+v", v)
 	}
@@ -151,7 +151,7 @@ func TestPreview(t *testing.T) {
 			before[k] = mapped(p, TextKey([]byte(k)))
 		}
 	}
-	got := p.Preview(epoch, members("c"), keys)
+	got := p.Preview(epoch, members("c"), keys, nil)
 	p.Replace(epoch, members("c"), "test")
 	for k, from := range before {
 		if to := mapped(p, TextKey([]byte(k))); to != from {
@@ -167,12 +167,12 @@ func TestPreview(t *testing.T) {
 
 func TestPreviewOfNobody(t *testing.T) {
 	p := newPool(t, "a", balance(Hash, ByClientIP))
-	got := p.Preview(epoch, nil, []string{"192.0.2.1", "::ffff:192.0.2.1", "nonsense"})
+	got := p.Preview(epoch, nil, []string{"192.0.2.1", "::ffff:192.0.2.1", "nonsense"}, nil)
 	want := Preview{Keys: 2, Source: "given", Moved: 2, From: map[string]int{"a:80": 2}}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("to an empty list (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Preview{}, newPool(t, "a", nil).Preview(epoch, nil, nil)); diff != "" {
+	if diff := cmp.Diff(Preview{}, newPool(t, "a", nil).Preview(epoch, nil, nil, nil)); diff != "" {
 		t.Errorf("of a pool without mapping (-want +got):\n%s", diff)
 	}
 }
@@ -180,11 +180,24 @@ func TestPreviewOfNobody(t *testing.T) {
 func TestPreviewKnowsEjections(t *testing.T) {
 	p := newPool(t, "a b", with(func(s *Settings) { s.Balance, s.Hash.By, s.Health.Failures = Hash, ByHeader, 1 }))
 	pick(t, p, epoch, Key{}, nil).Done(epoch, Failure(Reset)) // a
-	if v := p.Preview(epoch, members("b"), nil); v.Moved != 0 {
+	if v := p.Preview(epoch, members("b"), nil, nil); v.Moved != 0 {
 		t.Errorf("a has no keys, but %d would move", v.Moved)
 	}
 	pick(t, p, epoch, Key{}, nil).Done(epoch, Failure(Reset)) // b
-	if v := p.Preview(epoch, members("b"), nil); v.Moved < 30_000 {
+	if v := p.Preview(epoch, members("b"), nil, nil); v.Moved < 30_000 {
 		t.Errorf("all are ejected and the mapping counts, but only %d would move", v.Moved)
+	}
+}
+
+func TestPreviewStops(t *testing.T) {
+	p := newPool(t, "a b", balance(Hash, ByHeader))
+	for name, keys := range map[string][]string{"probes": nil, "given keys": {"one", "two", "three", "four"}} {
+		t.Run(name, func(t *testing.T) {
+			asked := 0
+			v := p.Preview(epoch, members("a"), keys, func() bool { asked++; return asked > 3 })
+			if v.Keys != 3 || asked != 4 {
+				t.Errorf("%d keys after %d questions", v.Keys, asked)
+			}
+		})
 	}
 }

@@ -24,7 +24,10 @@ const probes = 1 << 16
 // it takes 65,536 fixed probes. Ejected members count as ejected in both. Keys are values of the header,
 // or client addresses; what is not an address is left out, because it hashes to nobody. A pool that
 // hashes neither gives the zero Preview.
-func (p *Pool) Preview(now time.Time, members []Member, keys []string) Preview {
+//
+// With many members this takes seconds of a processor, though no lock. stop is asked before each key; once
+// it says true, the keys so far are the answer. nil never stops.
+func (p *Pool) Preview(now time.Time, members []Member, keys []string, stop func() bool) Preview {
 	r, at := p.roster.Load(), p.at(now)
 	if r.mapping == nil {
 		return Preview{}
@@ -49,10 +52,16 @@ func (p *Pool) Preview(now time.Time, members []Member, keys []string) Preview {
 	if len(keys) == 0 {
 		v.Source = "probe"
 		for n := range uint64(probes) {
+			if stop != nil && stop() {
+				return v
+			}
 			look(mix(keyBasis + n))
 		}
 	}
 	for _, text := range keys {
+		if stop != nil && stop() {
+			return v
+		}
 		if k := p.settings.Hash.key(text); k.kind == hashKey {
 			look(k.hash)
 		}

@@ -23,8 +23,9 @@ const (
 	adminTime     = time.Minute
 	adminIdle     = 2 * time.Minute
 	adminMaxHead  = 32 << 10
-	// adminConnections is how many there are at once on each of the two listeners.
-	adminConnections = 100
+	// adminConnections is how many there are at once on each of the two listeners. Streams leave half of them
+	// to calls that end.
+	adminConnections = 2 * api.MaxStreams
 )
 
 func (s *Server) httpServer(h http.Handler) *http.Server {
@@ -42,7 +43,9 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 }
 
 func (s *Server) adminServer() *http.Server {
-	h := s.httpServer(admin.Handler(runtime{s}, s.log))
+	h := s.httpServer(admin.Handler(admin.Options{
+		Runtime: runtime{s}, Journal: s.journal, Metrics: s.metricsHandler(), Log: s.log,
+	}))
 	h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		peer, err := peerOf(c)
 		if err != nil {

@@ -17,13 +17,16 @@ func (s *Server) logRequest(r *proxy.Record) { s.current.Load().log.Write((*acce
 
 func (s *Server) metricsServer() *http.Server {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", metrics.Handler(s.snapshot, s.options.Version))
+	mux.Handle("GET /metrics", s.metricsHandler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { state(w, true) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		state(w, s.ready.Load() && !s.draining.Load())
 	})
 	return s.httpServer(mux)
 }
+
+// metricsHandler is the same for the metrics listener and for the admin API.
+func (s *Server) metricsHandler() http.Handler { return metrics.Handler(s.snapshot, s.options.Version) }
 
 func state(w http.ResponseWriter, ok bool) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -90,61 +93,26 @@ func memberCounts(st lb.Status) []metrics.Member {
 	return all
 }
 
-// houseTime is how often the house is kept: idle connections expire and events reach the log this late at
-// most.
+// houseTime is how often the house is kept: idle connections expire this late at most.
 const houseTime = time.Second
 
-// keepHouse closes connections that were idle for too long, logs the engine's events and looks for changed
-// certificates.
+// keepHouse closes connections that were idle for too long and looks for changed certificates.
 func (s *Server) keepHouse(ctx context.Context) {
 	tick := time.NewTicker(houseTime)
 	defer tick.Stop()
 	certificates := time.NewTicker(certificateTime)
 	defer certificates.Stop()
-	var seen uint64
 	for {
 		select {
 		case <-ctx.Done():
-			s.logEvents(seen)
 			return
 		case now := <-tick.C:
 			s.current.Load().pools.expire(now)
 			if err := s.logs.close(now.Add(-houseTime)); err != nil {
 				s.log.Warn("closing the access log that was written before", "error", err)
 			}
-			seen = s.logEvents(seen)
 		case <-certificates.C:
 			s.refreshCertificates()
 		}
 	}
-}
-
-// logEvents logs what happened after the event numbered seen and returns the number of the last one.
-func (s *Server) logEvents(seen uint64) uint64 {
-	last := s.sequence.Last()
-	if last == seen {
-		return seen
-	}
-	for _, p := range s.current.Load().pools.sorted {
-		for _, e := range p.engine.Events(seen) {
-			if e.Seq > last {
-				continue // comes with the next look
-			}
-			attrs := []any{"kind", e.Kind, "pool", e.Pool, "member", e.Member, "actor", e.Actor, "seq", e.Seq}
-			if !e.Until.IsZero() {
-				attrs = append(attrs, "until", e.Until)
-			}
-			if n := len(e.Evidence); n > 0 {
-				attrs = append(attrs, "cause", e.Evidence[n-1].Cause.String(), "failures", n)
-			}
-			s.log.Info("pool event", attrs...)
-		}
-	}
-	return last
-}
-
-// record numbers and logs an event that is no pool's.
-func (s *Server) record(e lb.Event) {
-	e.Seq = s.sequence.Next()
-	s.log.Info("event", "kind", e.Kind, "pool", e.Pool, "actor", e.Actor, "seq", e.Seq)
 }

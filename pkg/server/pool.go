@@ -143,5 +143,6 @@ func (p *pool) view() admin.PoolView {
 		ServerName:  p.config.TLS.ServerName,
 		Keepalive:   p.config.Keepalive,
 		Incarnation: p.incarnation,
+		Engine:      p.engine,
 	}
 }

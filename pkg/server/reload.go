@@ -95,7 +95,7 @@ func (s *Server) tell(before *generation, plan *config.Plan, problems strict.Pro
 
 // carryOut makes a generation that was built the one that is served. Nothing here can fail.
 func (s *Server) carryOut(before, next *generation, plan *config.Plan, actor string) {
-	s.report(plan, actor) // first: events of pools that go are still to be had
+	s.report(plan, actor) // first: the journal takes the last events of pools that go
 	idle := next.config.Server.UpstreamClient.IdleTimeout
 	for _, p := range plan.Pools {
 		pool := next.pools.byName[p.Name]
@@ -120,14 +120,14 @@ func (s *Server) carryOut(before, next *generation, plan *config.Plan, actor str
 // report records the events of a reload.
 func (s *Server) report(plan *config.Plan, actor string) {
 	e := lb.Event{Time: time.Now().Round(0), Kind: lb.EventReload, Actor: actor}
-	s.record(e)
+	s.journal.Record(e)
 	kinds := map[config.Action]lb.EventKind{
 		config.Added: lb.EventPoolAdded, config.Rebuilt: lb.EventPoolRebuilt, config.Removed: lb.EventPoolRemoved,
 	}
 	for _, p := range plan.Pools {
 		if kind, ok := kinds[p.Action]; ok {
 			e.Pool, e.Kind = p.Name, kind
-			s.record(e)
+			s.journal.Record(e)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/journal"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
@@ -83,6 +84,7 @@ type Server struct {
 	affinityKey []byte
 
 	sequence  lb.Sequence
+	journal   *journal.Journal
 	proxy     *proxy.Server
 	inherited inherited
 
@@ -137,6 +139,7 @@ func New(o Options) (*Server, error) {
 
 		inherited: newInherited(o.Inherited),
 	}
+	s.journal = journal.New(&s.sequence, s.poolEvents)
 	s.teardown.add(s.inherited.Close)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -211,6 +214,8 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	s.carryOutEndpoints(nothing(), first)
 	keep, stopKeeping := context.WithCancel(context.Background())
 	s.serve(func() error { s.keepHouse(keep); return nil })
+	s.serve(func() error { s.journal.Run(keep); return nil })
+	s.serve(func() error { s.logEvents(); return nil })
 	s.ready.Store(true)
 	s.changes.Unlock()
 	s.log.Info("serving", "version", s.options.Version, "configuration", s.source, "admin_socket", s.AdminSocket())

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
@@ -57,6 +58,16 @@ type PoolView struct {
 	Keepalive int
 	// Incarnation tells this pool from an earlier one of the same name, over restarts too.
 	Incarnation string
+	// Engine answers questions about the pool as it is when it is asked.
+	Engine Engine
+}
+
+// Engine is an [lb.Pool] without what changes it.
+type Engine interface {
+	TokenKey(now time.Time, text []byte) (lb.Key, bool)
+	Explain(now time.Time, key lb.Key) lb.Explanation
+	Preview(now time.Time, members []lb.Member, keys []string, stop func() bool) lb.Preview
+	Rehearse(now time.Time, members []lb.Member) (lb.Change, lb.Status)
 }
 
 // What [Runtime.SetMembers] refuses.
@@ -65,39 +76,40 @@ var (
 	ErrFromFile = errors.New("the pool takes its members from the configuration file")
 )
 
+// Journal is what happened in the daemon.
+type Journal interface {
+	// Since returns the events after a number, the oldest first, with a gap in front where some of them are
+	// gone. more is closed when there are others.
+	Since(seq uint64) (events []lb.Event, more <-chan struct{})
+	// Done is closed when no more events come, because the daemon ends.
+	Done() <-chan struct{}
+}
+
+// Options are what the API is made of. All are required.
+type Options struct {
+	Runtime Runtime
+	Journal Journal
+	// Metrics answers GET /metrics.
+	Metrics http.Handler
+	// Log gets a line for each change, done or refused, and for each answer 500.
+	Log *slog.Logger
+}
+
 // handler is the API over a runtime.
 type handler struct {
-	runtime Runtime
-	log     *slog.Logger
+	Options
+	// streams holds one signal for each event stream, previews one for the preview that is computed.
+	streams, previews chan struct{}
 }
 
-// route is one call of the API.
-type route struct {
-	method string
-	// path is a pattern of [http.ServeMux] without the method.
-	path string
-	// change names what the audit log calls it; empty for calls that change nothing.
-	change string
-	// handle answers, or returns why it did not.
-	handle func(w http.ResponseWriter, r *http.Request) error
+func newHandler(o Options) *handler {
+	return &handler{Options: o, streams: make(chan struct{}, api.MaxStreams), previews: make(chan struct{}, 1)}
 }
 
-// routes is every call, sorted by path and method.
-func (h *handler) routes() []route {
-	return []route{
-		{"GET", api.PathConfig, "", h.showConfig},
-		{"POST", api.PathPlan, "", h.plan},
-		{"POST", api.PathReload, changeReload, h.reload},
-		{"GET", api.PathStatus, "", h.status},
-		{"GET", api.PathUpstreams, "", h.listUpstreams},
-		{"GET", api.PathUpstreams + "/{name}", "", h.showUpstream},
-		{"PUT", api.PathUpstreams + "/{name}", changeMembers, h.setMembers},
-	}
-}
+// Handler answers the API.
+func Handler(o Options) http.Handler { return newHandler(o).mux() }
 
-// Handler answers /v1. Each change, done or refused, becomes one line in log, as does each answer 500.
-func Handler(rt Runtime, log *slog.Logger) http.Handler {
-	h := &handler{runtime: rt, log: log}
+func (h *handler) mux() http.Handler {
 	byPath := map[string]map[string]route{}
 	for _, r := range h.routes() {
 		if byPath[r.path] == nil {
@@ -110,7 +122,7 @@ func Handler(rt Runtime, log *slog.Logger) http.Handler {
 		mux.Handle(pattern, h.byMethod(methods))
 	}
 	notFound := h.serve(route{handle: func(_ http.ResponseWriter, r *http.Request) error {
-		return api.NewProblem(http.StatusNotFound, api.CodeNotFound, "no such path: %s", cut(r.URL.Path))
+		return refuse(api.CodeNotFound, "no such path: %s", cut(r.URL.Path))
 	}})
 	mux.Handle("/", notFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -132,7 +144,7 @@ func (h *handler) byMethod(methods map[string]route) http.Handler {
 	allow := strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
 	notAllowed := route{handle: func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Allow", allow)
-		return api.NewProblem(http.StatusMethodNotAllowed, api.CodeMethodNotAllowed, "%s is not allowed here: use %s", cut(r.Method), allow)
+		return refuse(api.CodeMethodNotAllowed, "%s is not allowed here: use %s", cut(r.Method), allow)
 	}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rt, ok := methods[r.Method]
@@ -165,7 +177,7 @@ func (h *handler) serve(rt route) http.Handler {
 func refuseBrowser(r *http.Request) error {
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if r.Header.Get(name) != "" {
-			return api.NewProblem(http.StatusForbidden, api.CodeForbidden, "requests from a browser are not taken: %s is set", name)
+			return refuse(api.CodeForbidden, "requests from a browser are not taken: %s is set", name)
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
@@ -86,29 +87,81 @@ func (f *fakeRuntime) Status() api.Status {
 	return api.Status{Version: "1.2.3", PID: 42, Started: time.Unix(1_796_000_000, 0).UTC(), Boot: "b7"}
 }
 
-// fixture is the API over a fake runtime: "api" takes members, "secure" does over TLS, "file" does not.
+// fakeJournal is a list of events that a test adds to.
+type fakeJournal struct {
+	mu     sync.Mutex
+	events []lb.Event
+	more   chan struct{}
+	done   chan struct{}
+}
+
+func newFakeJournal() *fakeJournal {
+	return &fakeJournal{more: make(chan struct{}), done: make(chan struct{})}
+}
+
+func (j *fakeJournal) Since(seq uint64) ([]lb.Event, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var events []lb.Event
+	for _, e := range j.events {
+		if e.Seq > seq {
+			events = append(events, e)
+		}
+	}
+	return events, j.more
+}
+
+func (j *fakeJournal) Done() <-chan struct{} { return j.done }
+
+func (j *fakeJournal) add(events ...lb.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.events = append(j.events, events...)
+	close(j.more)
+	j.more = make(chan struct{})
+}
+
+// fixture is the API over a fake runtime: "api" takes members, "secure" does over TLS, "file" does not; "cookie",
+// "header" and "ip" hash.
 type fixture struct {
+	t       testing.TB
 	runtime *fakeRuntime
+	journal *fakeJournal
+	api     *handler
 	handler http.Handler
 	log     bytes.Buffer
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	pool := func(name string, fromAPI bool) PoolView {
-		return PoolView{
-			Status: lb.Status{
-				Name: name, Settings: lb.DefaultSettings(), Revision: 7,
-				Members: []lb.MemberStatus{{Address: "192.0.2.9:8080", Weight: 1}},
-			},
-			FromAPI: fromAPI, Keepalive: 32, Incarnation: "3f9a1c",
+	f := &fixture{t: t, runtime: &fakeRuntime{pools: map[string]PoolView{}}, journal: newFakeJournal()}
+	add := func(name string, edit func(*PoolView, *lb.Settings)) {
+		t.Helper()
+		p, s := PoolView{FromAPI: true, Keepalive: 32, Incarnation: "3f9a1c"}, lb.DefaultSettings()
+		if edit != nil {
+			edit(&p, &s)
+		}
+		engine, err := lb.NewPool(lb.Options{
+			Name: name, Settings: s, Revision: 7, Key: []byte("key"), Now: time.Now(),
+			Members: []lb.Member{{Address: "192.0.2.9:8080", Weight: 1}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Status, p.Engine = engine.Status(time.Now()), engine
+		f.runtime.pools[name] = p
+	}
+	hash := func(by lb.HashBy, name string) func(*PoolView, *lb.Settings) {
+		return func(_ *PoolView, s *lb.Settings) {
+			s.Balance, s.Hash = lb.Hash, lb.HashSettings{By: by, Name: name}
 		}
 	}
-	secure := pool("secure", true)
-	secure.HTTPS = true
-	f := &fixture{runtime: &fakeRuntime{pools: map[string]PoolView{
-		"api": pool("api", true), "file": pool("file", false), "secure": secure,
-	}}}
+	add("api", nil)
+	add("cookie", hash(lb.ByCookie, "NODE"))
+	add("file", func(p *PoolView, _ *lb.Settings) { p.FromAPI = false })
+	add("header", hash(lb.ByHeader, "X-User"))
+	add("ip", hash(lb.ByClientIP, ""))
+	add("secure", func(p *PoolView, _ *lb.Settings) { p.HTTPS = true })
 	log := slog.New(slog.NewTextHandler(&f.log, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
@@ -117,7 +170,14 @@ func newFixture(t testing.TB) *fixture {
 			return a
 		},
 	}))
-	f.handler = Handler(f.runtime, log)
+	f.api = newHandler(Options{
+		Runtime: f.runtime, Journal: f.journal, Log: log,
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+			_, _ = io.WriteString(w, "up 1\n")
+		}),
+	})
+	f.handler = f.api.mux()
 	return f
 }
 
@@ -134,6 +194,7 @@ func (f *fixture) do(method, target, body string, header ...string) *http.Respon
 	r = r.WithContext(WithPeer(r.Context(), Peer{UID: 1000, GID: 100, PID: 4242}))
 	w := httptest.NewRecorder()
 	f.handler.ServeHTTP(w, r)
+	f.expectDescribed(r, w)
 	return w.Result()
 }
 
@@ -176,7 +237,7 @@ func (f *fixture) expectUnchanged(t *testing.T) {
 	if len(f.runtime.calls) != 0 {
 		t.Errorf("SetMembers was called with %v", f.runtime.calls)
 	}
-	if diff := cmp.Diff(newFixture(t).runtime.pools, f.runtime.pools); diff != "" {
+	if diff := cmp.Diff(newFixture(t).runtime.pools, f.runtime.pools, cmpopts.IgnoreFields(PoolView{}, "Engine")); diff != "" {
 		t.Errorf("the pools have changed: %s", diff)
 	}
 }
@@ -198,7 +259,7 @@ func TestListUpstreams(t *testing.T) {
 	for _, u := range decode[api.Upstreams](t, res).Upstreams {
 		names = append(names, u.Name)
 	}
-	if diff := cmp.Diff([]string{"api", "file", "secure"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"api", "cookie", "file", "header", "ip", "secure"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if got := res.Header.Get("Content-Type"); got != "application/json" {
@@ -286,6 +347,8 @@ func TestMethodNotAllowed(t *testing.T) {
 		{"POST", "/v1/upstreams", "GET, HEAD"},
 		{"PUT", "/v1/status", "GET, HEAD"},
 		{"DELETE", "/v1/upstreams/api", "GET, HEAD, PUT"},
+		{"GET", "/v1/upstreams/header/preview", "POST"},
+		{"PUT", "/v1/events", "GET, HEAD"},
 		{"OPTIONS", "/v1/upstreams/none", "GET, HEAD, PUT"},
 		{"put", "/v1/upstreams/api", "GET, HEAD, PUT"},
 	}

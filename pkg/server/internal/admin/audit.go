@@ -42,7 +42,7 @@ func (h *handler) audit(r *http.Request, c change, err error) {
 	case c.pool != "" && c.before == c.after:
 		result = "unchanged"
 	}
-	h.log.LogAttrs(r.Context(), level, "admin change",
+	h.Log.LogAttrs(r.Context(), level, "admin change",
 		slog.String("what", c.what),
 		slog.String("pool", cut(c.pool)),
 		slog.String("who", who(r)),

@@ -10,12 +10,16 @@ import (
 const changeReload = "reload"
 
 // showConfig answers GET /v1/config.
-func (h *handler) showConfig(w http.ResponseWriter, _ *http.Request) error {
-	text, err := h.runtime.Config()
+func (h *handler) showConfig(w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	text, err := h.Runtime.Config()
 	if err != nil {
 		return err
 	}
-	return write(w, http.StatusOK, "application/json", append(text, '\n'))
+	respondBytes(w, http.StatusOK, "application/json", append(text, '\n'))
+	return nil
 }
 
 // plan answers POST /v1/config/plan. The body is the text of a configuration file, whatever its Content-Type
@@ -25,10 +29,10 @@ func (h *handler) plan(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := noQuery(r); err != nil {
+	if _, err := query(r); err != nil {
 		return err
 	}
-	plan, err := h.runtime.Plan(text)
+	plan, err := h.Runtime.Plan(text)
 	if err != nil {
 		return err
 	}
@@ -46,24 +50,15 @@ func (h *handler) reload(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (h *handler) carryOutReload(r *http.Request) (*api.Plan, error) {
-	if err := noQuery(r); err != nil {
+	if _, err := query(r); err != nil {
 		return nil, err
 	}
-	return h.runtime.Reload(who(r))
-}
-
-// noQuery refuses parameters: somebody who asks for more than a call does, a rehearsal for example, must not
-// get just this.
-func noQuery(r *http.Request) error {
-	if r.URL.RawQuery != "" {
-		return api.NewProblem(http.StatusBadRequest, api.CodeInvalidQuery, "query: this call takes no parameters")
-	}
-	return nil
+	return h.Runtime.Reload(who(r))
 }
 
 // InvalidConfig is the answer to a configuration with errors, of which there is at least one.
 func InvalidConfig(detail string, errors []api.FieldError) *api.Problem {
-	p := api.NewProblem(http.StatusBadRequest, api.CodeInvalidConfig, "%s", detail)
+	p := refuse(api.CodeInvalidConfig, "%s", detail)
 	p.Errors = errors
 	return p
 }
@@ -71,7 +66,7 @@ func InvalidConfig(detail string, errors []api.FieldError) *api.Problem {
 // ReloadRefused is the answer where the configuration has no errors and the process cannot take it: an address
 // is in use, a file is gone, members that were set at run time do not fit.
 func ReloadRefused(detail string, errors []api.FieldError) *api.Problem {
-	p := api.NewProblem(http.StatusConflict, api.CodeReloadRefused, "%s", detail)
+	p := refuse(api.CodeReloadRefused, "%s", detail)
 	p.Errors = errors
 	return p
 }

@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -15,22 +15,54 @@ import (
 	"github.com/scalws/scalws/pkg/lb"
 )
 
-// bodyForm is what a body must look like, for messages.
-const bodyForm = `{"members": [{"address": "192.0.2.5:8080", "weight": 1}]}`
+// bodyForm and previewForm are what a body must look like, for messages.
+const (
+	bodyForm    = `{"members": [{"address": "192.0.2.5:8080", "weight": 1}]}`
+	previewForm = `{"members": [{"address": "192.0.2.5:8080", "weight": 1}], "keys": ["a key"]}`
+)
 
 // decodeMembers reads the body of a PUT strictly: a key that is unknown or given twice, a value of another
 // type, or anything after the object is an error. It returns the canonical list, or a problem that
 // lists every wrong entry.
+func decodeMembers(body []byte, https bool) ([]lb.Member, error) {
+	d := newDecoder(body, bodyForm)
+	return d.decode(body, https)
+}
+
+// decodePreview reads the body of a preview in the same way. Keys are optional.
+func decodePreview(body []byte, https bool) (members []lb.Member, keys []string, err error) {
+	d := newDecoder(body, previewForm)
+	d.takesKeys = true
+	members, err = d.decode(body, https)
+	return members, d.keys, err
+}
+
+// decoder builds the list, with a default where an entry is wrong so that the rest of it is checked too.
 //
 // It walks over the tokens because encoding/json's structs take keys in any case, let the last of two
 // equal keys win, and stop at the first wrong value.
-func decodeMembers(body []byte, https bool) ([]lb.Member, error) {
-	d := decoder{json: json.NewDecoder(bytes.NewReader(body))}
+type decoder struct {
+	json *json.Decoder
+	form string
+	// takesKeys is true where the object may have keys beside the members.
+	takesKeys bool
+	// raw is the value read last.
+	raw      json.RawMessage
+	members  []lb.Member
+	problems []lb.MemberError
+	keys     []string
+}
+
+func newDecoder(body []byte, form string) *decoder {
+	return &decoder{json: json.NewDecoder(bytes.NewReader(body)), form: form}
+}
+
+func (d *decoder) decode(body []byte, https bool) ([]lb.Member, error) {
 	if !utf8.Valid(body) {
-		return nil, invalidBody("not valid UTF-8") // RFC 8259 section 8.1
+		return nil, d.invalid("not valid UTF-8") // RFC 8259 section 8.1
 	}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, invalidBody("empty")
+		return nil, d.invalid("empty")
 	}
 	if err := d.document(); err != nil {
 		var problem *api.Problem
@@ -40,7 +72,7 @@ func decodeMembers(body []byte, https bool) ([]lb.Member, error) {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return nil, invalidBody("not valid JSON near byte " + strconv.FormatInt(d.json.InputOffset(), 10) + ": " + err.Error())
+		return nil, d.invalid("not valid JSON near byte " + strconv.FormatInt(d.json.InputOffset(), 10) + ": " + err.Error())
 	}
 	members, problems := lb.CheckMembers(d.members, https)
 	problems = slices.DeleteFunc(problems, d.reported)
@@ -54,15 +86,6 @@ func decodeMembers(body []byte, https bool) ([]lb.Member, error) {
 	return members, nil
 }
 
-// decoder builds the list, with a default where an entry is wrong so that the rest of it is checked too.
-type decoder struct {
-	json *json.Decoder
-	// raw is the value read last.
-	raw      json.RawMessage
-	members  []lb.Member
-	problems []lb.MemberError
-}
-
 // document reads the whole body. The error is a problem or what the JSON decoder says.
 func (d *decoder) document() error {
 	token, err := d.json.Token()
@@ -70,22 +93,26 @@ func (d *decoder) document() error {
 		return err
 	}
 	if token != json.Delim('{') {
-		return invalidBody("not an object")
+		return d.invalid("not an object")
 	}
-	found := false
+	found := map[json.Token]bool{}
 	for d.json.More() {
 		key, err := d.json.Token()
 		if err != nil {
 			return err
 		}
+		read := d.list
 		switch {
+		case key == "keys" && d.takesKeys:
+			read = d.keyList
 		case key != "members":
-			return invalidBody("unknown key " + escaped(key))
-		case found:
-			return invalidBody(`"members" is given twice`)
+			return d.invalid("unknown key " + escaped(key))
 		}
-		found = true
-		if err := d.list(); err != nil {
+		if found[key] {
+			return d.invalid(fmt.Sprintf("%q is given twice", key))
+		}
+		found[key] = true
+		if err := read(); err != nil {
 			return err
 		}
 	}
@@ -93,22 +120,30 @@ func (d *decoder) document() error {
 		return err
 	}
 	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
-		return invalidBody("more after the object")
+		return d.invalid("more after the object")
 	}
-	if !found {
-		return invalidBody(`"members" is missing`)
+	if !found["members"] {
+		return d.invalid(`"members" is missing`)
+	}
+	return nil
+}
+
+// open reads the bracket that begins the list of a key.
+func (d *decoder) open(key string) error {
+	token, err := d.json.Token()
+	if err != nil {
+		return err
+	}
+	if token != json.Delim('[') {
+		return d.invalid(fmt.Sprintf("%q is not a list", key))
 	}
 	return nil
 }
 
 // list reads the value of members.
 func (d *decoder) list() error {
-	token, err := d.json.Token()
-	if err != nil {
+	if err := d.open("members"); err != nil {
 		return err
-	}
-	if token != json.Delim('[') {
-		return invalidBody(`"members" is not a list`)
 	}
 	for i := 0; d.json.More(); i++ {
 		if i > lb.MaxMembers {
@@ -122,7 +157,29 @@ func (d *decoder) list() error {
 			return err
 		}
 	}
-	_, err = d.json.Token() // the closing bracket
+	_, err := d.json.Token() // the closing bracket
+	return err
+}
+
+// keyList reads the value of keys, up to the first wrong one.
+func (d *decoder) keyList() error {
+	if err := d.open("keys"); err != nil {
+		return err
+	}
+	for i := 0; d.json.More(); i++ {
+		if i == api.MaxKeys {
+			return invalidKey(-1, fmt.Sprintf("has more than %d entries", api.MaxKeys))
+		}
+		if err := d.value(); err != nil {
+			return err
+		}
+		var key string
+		if d.raw[0] != '"' || json.Unmarshal(d.raw, &key) != nil || key == "" {
+			return invalidKey(i, "must be a text that is not empty")
+		}
+		d.keys = append(d.keys, key)
+	}
+	_, err := d.json.Token() // the closing bracket
 	return err
 }
 
@@ -251,13 +308,24 @@ func escaped(key json.Token) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-func invalidBody(what string) *api.Problem {
-	return api.NewProblem(http.StatusBadRequest, api.CodeInvalidBody, "body: %s: must be %s", what, bodyForm)
+func (d *decoder) invalid(what string) *api.Problem {
+	return refuse(api.CodeInvalidBody, "body: %s: must be %s", what, d.form)
+}
+
+// invalidKey is the problem for a wrong key, or with index -1 for all of them.
+func invalidKey(i int, what string) *api.Problem {
+	place := "keys"
+	if i >= 0 {
+		place = fmt.Sprintf("keys[%d]", i)
+	}
+	p := refuse(api.CodeInvalidKeys, "%s: %s", place, what)
+	p.Errors = []api.FieldError{{Path: place, Detail: what}}
+	return p
 }
 
 // invalidMembers is the problem for wrong entries, of which there is at least one.
 func invalidMembers(problems []lb.MemberError) *api.Problem {
-	p := api.NewProblem(http.StatusBadRequest, api.CodeInvalidMembers, "%s", problems[0].Error())
+	p := refuse(api.CodeInvalidMembers, "%s", problems[0].Error())
 	for _, e := range problems {
 		p.Errors = append(p.Errors, api.FieldError{Path: e.Path(), Detail: e.Message})
 	}

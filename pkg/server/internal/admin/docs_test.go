@@ -45,7 +45,11 @@ func rows(t *testing.T, section, pattern string) []string {
 func TestDocsListTheRoutes(t *testing.T) {
 	var want []string
 	for _, r := range (&handler{}).routes() {
-		want = append(want, r.method+" "+r.path)
+		call := r.method + " " + r.path
+		for i, p := range r.about.query {
+			call += [...]string{"?", "&"}[min(i, 1)] + p.name + "="
+		}
+		want = append(want, call)
 	}
 	if diff := cmp.Diff(want, rows(t, "Routes", "`([A-Z]+ /[^`]*)`")); diff != "" {
 		t.Error(diff)
@@ -64,6 +68,42 @@ func jsonNames(types ...any) []string {
 	return names
 }
 
+// TestDocsListTheEvents: the page has a table of fields and one of kinds.
+func TestDocsListTheEvents(t *testing.T) {
+	var names []string
+	for _, cell := range rows(t, "Events", "(`[^|]*`) \\|") {
+		names = append(names, strings.Split(strings.ReplaceAll(cell, "`", ""), ", ")...)
+	}
+	want := append(jsonNames(api.Event{}), api.EventEjected, api.EventProbation, api.EventRecovered,
+		api.EventAdded, api.EventRemoved, api.EventReweighted,
+		api.EventReload, api.EventPoolAdded, api.EventPoolRebuilt, api.EventPoolRemoved, api.EventGap)
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDocsListTheRefusals: a row of the table of routes has the statuses that the description has, less those
+// that every call may answer with.
+func TestDocsListTheRefusals(t *testing.T) {
+	cells := rows(t, "Routes", "`[A-Z]+ /.*\\| ([\\d, ]*)\\|")
+	for i, r := range (&handler{}).routes() {
+		want := map[string]bool{}
+		for _, code := range r.about.refusals {
+			want[strconv.Itoa(statusOf(code))] = true
+		}
+		got := map[string]bool{}
+		for status := range strings.SplitSeq(strings.TrimSpace(cells[i]), ", ") {
+			if status != "" && status != "400" { // every call refuses parameters that it does not know
+				got[status] = true
+			}
+		}
+		delete(want, "400")
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s %s: %s", r.method, r.path, diff)
+		}
+	}
+}
+
 func TestDocsListTheFields(t *testing.T) {
 	tests := []struct {
 		section string
@@ -72,6 +112,9 @@ func TestDocsListTheFields(t *testing.T) {
 		{"Upstream", jsonNames(api.Upstream{}, api.Member{})},
 		{"Plan", jsonNames(api.Plan{}, api.PoolPlan{})},
 		{"Status", jsonNames(api.Status{})},
+		{"Change", jsonNames(api.Change{})},
+		{"Explanation", jsonNames(api.Explanation{})},
+		{"Preview", jsonNames(api.Preview{})},
 	}
 	for _, tt := range tests {
 		t.Run(tt.section, func(t *testing.T) {
@@ -81,7 +124,9 @@ func TestDocsListTheFields(t *testing.T) {
 		})
 	}
 	text := page(t)
-	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{}, api.ListenerPlan{}, api.ApplicationPlan{}, api.Loses{}, api.ListChange{}, api.Reload{}, api.FieldError{}) {
+	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{},
+		api.ListenerPlan{}, api.ApplicationPlan{}, api.Loses{}, api.ListChange{}, api.Reload{}, api.FieldError{},
+		api.Entry{}, api.Reweight{}, api.Share{}, api.PassedOver{}, api.Evidence{}) {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("%s is not on the page", name)
 		}

@@ -5,14 +5,18 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
 // status answers GET /v1/status.
-func (h *handler) status(w http.ResponseWriter, _ *http.Request) error {
-	s := h.runtime.Status()
+func (h *handler) status(w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	s := h.Runtime.Status()
 	if s.Listeners == nil {
 		s.Listeners = []api.Listener{}
 	}
@@ -20,8 +24,11 @@ func (h *handler) status(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // listUpstreams answers GET /v1/upstreams.
-func (h *handler) listUpstreams(w http.ResponseWriter, _ *http.Request) error {
-	pools := h.runtime.Pools()
+func (h *handler) listUpstreams(w http.ResponseWriter, r *http.Request) error {
+	if _, err := query(r); err != nil {
+		return err
+	}
+	pools := h.Runtime.Pools()
 	list := api.Upstreams{Upstreams: make([]api.Upstream, 0, len(pools))}
 	for _, p := range pools {
 		list.Upstreams = append(list.Upstreams, upstream(p))
@@ -32,17 +39,28 @@ func (h *handler) listUpstreams(w http.ResponseWriter, _ *http.Request) error {
 
 // showUpstream answers GET /v1/upstreams/{name}.
 func (h *handler) showUpstream(w http.ResponseWriter, r *http.Request) error {
-	p, ok := h.runtime.Pool(r.PathValue("name"))
+	p, ok := h.Runtime.Pool(r.PathValue("name"))
 	if !ok {
 		return noPool(r)
+	}
+	if _, err := query(r); err != nil {
+		return err
 	}
 	return respondUpstream(w, p)
 }
 
-// setMembers answers PUT /v1/upstreams/{name}, and audits it whatever comes of it.
+// setMembers answers PUT /v1/upstreams/{name}, and audits it whatever comes of it. A rehearsal is no change.
 func (h *handler) setMembers(w http.ResponseWriter, r *http.Request) error {
+	values, queryErr := query(r, api.ParamDryRun)
+	rehearsal := false
+	if queryErr == nil {
+		rehearsal, queryErr = boolean(values, api.ParamDryRun)
+	}
 	c := change{what: changeMembers, pool: r.PathValue("name")}
-	p, err := h.replace(w, r, &c)
+	if rehearsal {
+		return h.rehearse(w, r, &c)
+	}
+	p, err := h.replace(w, r, &c, queryErr)
 	h.audit(r, c, err)
 	if err != nil {
 		return err
@@ -50,42 +68,19 @@ func (h *handler) setMembers(w http.ResponseWriter, r *http.Request) error {
 	return respondUpstream(w, p)
 }
 
-// replace checks a PUT in the order in which refusals are promised (404, 409, 413, 400, 412) and carries
-// it out. It fills in c as it learns more.
-func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change) (PoolView, error) {
-	p, err := h.writable(r, c)
+// replace checks a PUT and carries it out. It fills in c as it learns more.
+func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change, queryErr error) (PoolView, error) {
+	members, err := h.requested(w, r, c, queryErr)
 	if err != nil {
 		return PoolView{}, err
 	}
-	body, err := readBody(w, r)
-	if err != nil {
-		return PoolView{}, err
-	}
-	if err := noQuery(r); err != nil {
-		return PoolView{}, err
-	}
-	members, err := decodeMembers(body, p.HTTPS)
-	if err != nil {
-		return PoolView{}, err
-	}
-	c.members = len(members)
-
-	changes := h.runtime.Changes()
+	changes := h.Runtime.Changes()
 	changes.Lock()
 	defer changes.Unlock()
-	// Reading the body took time: the pool is looked up again.
-	if p, err = h.writable(r, c); err != nil {
+	if _, err := h.matching(r, c); err != nil {
 		return PoolView{}, err
 	}
-	if !matches(r.Header.Values("If-Match"), etag(p)) {
-		return PoolView{}, api.NewProblem(http.StatusPreconditionFailed, api.CodePreconditionFailed,
-			"pool %s has changed: its ETag is %s now", p.Status.Name, etag(p))
-	}
-	if excluded(r.Header.Values("If-None-Match"), etag(p)) {
-		return PoolView{}, api.NewProblem(http.StatusPreconditionFailed, api.CodePreconditionFailed,
-			"If-None-Match names pool %s as it is: its ETag is %s", p.Status.Name, etag(p))
-	}
-	p, err = h.runtime.SetMembers(r.Context(), c.pool, members, who(r))
+	p, err := h.Runtime.SetMembers(r.Context(), c.pool, members, who(r))
 	if err != nil {
 		return PoolView{}, refusal(r, err)
 	}
@@ -93,9 +88,62 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change) (Po
 	return p, nil
 }
 
+// rehearse answers a PUT that is to change nothing. It is refused with what the change would be refused with.
+func (h *handler) rehearse(w http.ResponseWriter, r *http.Request, c *change) error {
+	members, err := h.requested(w, r, c, nil)
+	if err != nil {
+		return err
+	}
+	p, err := h.matching(r, c)
+	if err != nil {
+		return err
+	}
+	var done lb.Change
+	done, p.Status = p.Engine.Rehearse(time.Now(), members)
+	return respond(w, rehearsed(done, p))
+}
+
+// requested is the list that a PUT brings. It is checked in the order in which refusals are promised: 404, 409,
+// 413, 400. What is wrong with the query comes in as queryErr: somebody who asks for more than this call does
+// must not get just this.
+func (h *handler) requested(w http.ResponseWriter, r *http.Request, c *change, queryErr error) ([]lb.Member, error) {
+	p, err := h.writable(r, c)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		return nil, err
+	}
+	if queryErr != nil {
+		return nil, queryErr
+	}
+	members, err := decodeMembers(body, p.HTTPS)
+	c.members = len(members)
+	return members, err
+}
+
+// matching is the pool of a PUT whose body was read, if it is as the request wants it to be. Reading the body
+// took time: the pool is looked up again.
+func (h *handler) matching(r *http.Request, c *change) (PoolView, error) {
+	p, err := h.writable(r, c)
+	if err != nil {
+		return PoolView{}, err
+	}
+	if !matches(r.Header.Values("If-Match"), etag(p)) {
+		return PoolView{}, refuse(api.CodePreconditionFailed,
+			"pool %s has changed: its ETag is %s now", p.Status.Name, etag(p))
+	}
+	if excluded(r.Header.Values("If-None-Match"), etag(p)) {
+		return PoolView{}, refuse(api.CodePreconditionFailed,
+			"If-None-Match names pool %s as it is: its ETag is %s", p.Status.Name, etag(p))
+	}
+	return p, nil
+}
+
 // writable is the pool that a request names, if its members may be set.
 func (h *handler) writable(r *http.Request, c *change) (PoolView, error) {
-	p, ok := h.runtime.Pool(r.PathValue("name"))
+	p, ok := h.Runtime.Pool(r.PathValue("name"))
 	if !ok {
 		return PoolView{}, noPool(r)
 	}
@@ -122,11 +170,11 @@ func refusal(r *http.Request, err error) error {
 }
 
 func noPool(r *http.Request) error {
-	return api.NewProblem(http.StatusNotFound, api.CodePoolNotFound, "there is no pool %q", cut(r.PathValue("name")))
+	return refuse(api.CodePoolNotFound, "there is no pool %q", cut(r.PathValue("name")))
 }
 
 func fromFile(r *http.Request) error {
-	return api.NewProblem(http.StatusConflict, api.CodeMembersFromFile,
+	return refuse(api.CodeMembersFromFile,
 		"pool %s takes its members from the configuration file (members_from: file)", r.PathValue("name"))
 }
 

@@ -86,13 +86,21 @@ func member(m lb.MemberStatus) api.Member {
 		ConsecutiveFailures: m.ConsecutiveFailures,
 	}
 	if m.State == lb.Ejected {
-		until := m.EjectedUntil.UTC().Truncate(time.Millisecond)
-		out.EjectedUntil = &until
+		out.EjectedUntil = moment(m.EjectedUntil)
 	}
 	if m.LastFailure != lb.NoCause {
 		out.LastFailure = m.LastFailure.String()
 	}
 	return out
+}
+
+// moment is a time as the API writes it: in UTC, to the millisecond. The zero time is absent.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	return &t
 }
 
 // durationText is the shortest text that the configuration file takes for d, for example "10s", "1m30s"

@@ -49,6 +49,7 @@ type conn struct {
 	tryRead func(fd uintptr) bool
 	poll    func(fd uintptr)
 	hungUp  bool
+	bounded bool // see unsent
 	first   bool // no request has come yet
 
 	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
@@ -61,8 +62,19 @@ type conn struct {
 
 // unsent bounds what the kernel holds of an answer that is not on its way yet, in bytes. Without it a write to a
 // slow client wakes up only when a third of a buffer of megabytes was taken, long after its deadline. It is
-// not inherited from the listening socket.
-const unsent = 128 << 10
+// not inherited from the listening socket, and a connection that carries small answers only does not need it.
+const (
+	unsent   = 128 << 10
+	largeOne = 8 << 10
+)
+
+// boundUnsent sets the bound, once.
+func (c *conn) boundUnsent() {
+	c.bounded = true
+	if _, ok := c.sock.(*net.TCPConn); ok {
+		c.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
+	}
+}
 
 // newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
 func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
@@ -73,9 +85,6 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 	raw, err := sc.SyscallConn()
 	if err != nil {
 		return nil, fmt.Errorf("serving connection: %w", err)
-	}
-	if _, ok := nc.(*net.TCPConn); ok {
-		raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
 	}
 	c, ok := s.ended.Get().(*conn)
 	if !ok {
@@ -93,7 +102,7 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 func (c *conn) reset(l *Listener, t *Terms) {
 	c.nc, c.sock, c.raw, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
 	c.listener, c.terms, c.peer = l, t, netip.Addr{}
-	c.under, c.first, c.aborted = nil, true, false
+	c.under, c.first, c.aborted, c.bounded = nil, true, false, false
 	c.readBy, c.writeBy = time.Time{}, time.Time{}
 	if t == nil || t.TLS == nil {
 		c.small = nil
@@ -366,6 +375,9 @@ func (c *conn) push() error {
 
 // writeSocket sends to the client. The client may take up to IdleTimeout to make room for some of it.
 func (c *conn) writeSocket(p []byte) error {
+	if !c.bounded && len(p) > largeOne {
+		c.boundUnsent()
+	}
 	limit := c.x.config.IdleTimeout
 	for until := after(c.x.now, limit); ; {
 		if due(c.writeBy, until, limit/2) {
@@ -381,6 +393,9 @@ func (c *conn) writeSocket(p []byte) error {
 		switch {
 		case n > 0:
 			p, until = p[n:], after(c.x.now, limit)
+		case !c.bounded: // it may have taken some of what the kernel holds
+			c.boundUnsent()
+			until = after(c.x.now, limit)
 		case !c.x.now.Before(until):
 			return err
 		}
