@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files and the tables of the manual")
 
-// TestBroken reads every file of testdata/broken. A file is named after the code that it must have;
+// TestBroken reads every file of testdata/broken, C01 (duplicate_key) among them. A file is named after the code that it must have;
 // the golden beside it has all of its problems, in order.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.yaml")

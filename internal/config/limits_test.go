@@ -14,7 +14,7 @@ import (
 
 const smallest = "server: {listeners: [{name: http, address: \"127.0.0.1:0\"}]}\n"
 
-// TestHostileTexts holds that texts which make readers of YAML explode end in an error, with at most 200 MB
+// TestHostileTexts holds C03: texts that make readers of YAML explode end in an error, with at most 200 MB
 // and, for those that a plain reader would never finish, within a second.
 func TestHostileTexts(t *testing.T) {
 	var bomb strings.Builder
