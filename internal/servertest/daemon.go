@@ -180,6 +180,7 @@ func (d *Daemon) Sequence(n int) string {
 // MetricsText is the answer of the metrics listener.
 func (d *Daemon) MetricsText() string {
 	d.t.Helper()
+	defer http.DefaultClient.CloseIdleConnections() // else one could outlive the test
 	r, err := http.Get("http://" + d.Metrics + "/metrics")
 	if err != nil {
 		d.t.Fatal(err)

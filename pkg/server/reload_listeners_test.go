@@ -167,7 +167,10 @@ func TestReloadMovesEndpoints(t *testing.T) {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 	d.Until("the metrics listener is closed", func() bool {
-		_, err := http.Get("http://" + d.Metrics + "/metrics")
+		r, err := http.Get("http://" + d.Metrics + "/metrics")
+		if err == nil {
+			r.Body.Close()
+		}
 		return err != nil
 	})
 	if info, err := os.Stat(d.Socket); err != nil || info.Mode().Perm() != 0o600 {

@@ -45,6 +45,7 @@ func TestNoRequestFailsForReloads(t *testing.T) {
 		clients.Go(func() {
 			c := &http.Client{Transport: &http.Transport{DisableKeepAlives: i%2 == 1}, Timeout: 20 * time.Second}
 			defer c.CloseIdleConnections()
+			defer c.CloseIdleConnections()
 			for n := 0; !stop.Load(); n++ {
 				method, body := http.MethodGet, ""
 				if n%3 == 1 {
