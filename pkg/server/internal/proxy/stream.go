@@ -26,7 +26,8 @@ type stream struct {
 	resp  http1.Response
 	// headed is true once the final head is written.
 	headed bool
-	late   *time.Timer // ends a write that the client makes no room for
+	late   *time.Timer   // ends a write that the client makes no room for
+	fired  chan struct{} // gets a signal when it has
 
 	// The body comes through a pipe, because reads of it have to end and begin again. It is there before a carrier
 	// reads: the exchange may be stopping the carrier at the same time.
@@ -62,9 +63,9 @@ func (s *stream) appendHead(dst []byte) ([]byte, bool) {
 	}
 	slices.Sort(s.names) // the library gives them in no order
 	for _, name := range s.names {
-		for _, value := range s.r.Header[name] {
-			if name == "Host" && strings.EqualFold(value, s.r.Host) {
-				continue // the same as :authority, as it has to be (RFC 9113 section 8.3.1)
+		for i, value := range s.r.Header[name] {
+			if name == "Host" && i == 0 && strings.EqualFold(value, s.r.Host) {
+				continue // the same as :authority, as it has to be (RFC 9113 section 8.3.1); a second one is refused
 			}
 			field(name, value)
 		}
@@ -73,6 +74,12 @@ func (s *stream) appendHead(dst []byte) ([]byte, bool) {
 		dst = append(dst, "Transfer-Encoding: chunked\r\n"...)
 	}
 	return append(dst, "\r\n"...), ok
+}
+
+// hasPath is false for a :path that is neither a path nor "*": an absolute-form has no place there (RFC 9113 section
+// 8.3.1). That a CONNECT has none is seen to by the library.
+func (s *stream) hasPath() bool {
+	return s.r.Method == http.MethodConnect || s.r.RequestURI == "*" || strings.HasPrefix(s.r.RequestURI, "/")
 }
 
 // Read reads the request's body. The library answers an Expect: 100-continue when the first read comes.
@@ -166,16 +173,28 @@ func (s *stream) flush(limit time.Duration) error {
 }
 
 // bound resets the stream unless the function that it returns is called within the limit.
-func (s *stream) bound(limit time.Duration) (done func() bool) {
+func (s *stream) bound(limit time.Duration) (done func()) {
 	if limit <= 0 {
-		return func() bool { return true }
+		return func() {}
 	}
 	if s.late == nil {
-		s.late = time.AfterFunc(limit, func() { s.control.SetWriteDeadline(past) })
+		s.fired = make(chan struct{}, 1)
+		s.late = time.AfterFunc(limit, func() {
+			s.control.SetWriteDeadline(past)
+			s.fired <- struct{}{}
+		})
 	} else {
 		s.late.Reset(limit)
 	}
-	return s.late.Stop
+	return s.unbind
+}
+
+// unbind ends what bound has begun. The library's writer is not there any more once the request is over, so that a
+// timer which has just fired is waited for.
+func (s *stream) unbind() {
+	if !s.late.Stop() {
+		<-s.fired
+	}
 }
 
 // writeHead writes the head in resp, interim or final, less what HTTP/2 has no place for (RFC 9113 section 8.2.2).
