@@ -15,6 +15,11 @@ const (
 	mostStreams = 250
 	// mostFrame is the longest frame that is taken, the least that one may announce (section 6.5.2).
 	mostFrame = 16 << 10
+	// streamRoom and connRoom are how much of uploads may wait for members that do not read them, in bytes: of one,
+	// and of all on a connection (section 5.2). The difference is what keeps one upload that is stuck from holding up
+	// the others.
+	streamRoom = 512 << 10
+	connRoom   = 4 << 20
 	// headSlack is how much longer a head may be for the HTTP/2 library than our own limit, so that it is we who
 	// refuse it, with a line in the log.
 	headSlack = 2
@@ -31,9 +36,11 @@ func (c *conn) serveHTTP2() {
 	server := &http.Server{
 		Protocols: &speak,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: mostStreams,
-			MaxReadFrameSize:     mostFrame,
-			WriteByteTimeout:     cfg.IdleTimeout,
+			MaxConcurrentStreams:          mostStreams,
+			MaxReadFrameSize:              mostFrame,
+			MaxReceiveBufferPerStream:     streamRoom,
+			MaxReceiveBufferPerConnection: connRoom,
+			WriteByteTimeout:              cfg.IdleTimeout,
 		},
 		IdleTimeout:                  cfg.IdleTimeout,
 		MaxHeaderBytes:               headSlack * cfg.Limits.Head,
@@ -45,12 +52,11 @@ func (c *conn) serveHTTP2() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	c.under.ended = make(chan struct{})
-	server.Serve(&once{conn: c.nc, addr: c.sock.LocalAddr(), taken: func() {
-		c.setGoAway(func() { server.Shutdown(over) }) // begins it, and does not wait
-		if c.draining() {
-			c.wake()
-		}
-	}})
+	server.Serve(&once{conn: c.nc, addr: c.sock.LocalAddr()}) // begins, and returns
+	c.setGoAway(func() { server.Shutdown(over) })             // begins it, and does not wait: Serve has returned
+	if c.draining() {
+		c.wake()
+	}
 	<-c.under.ended
 	c.setGoAway(nil)
 }
@@ -63,15 +69,13 @@ func (c *conn) setGoAway(goAway func()) {
 
 // once is a listener with one connection.
 type once struct {
-	conn  net.Conn
-	addr  net.Addr
-	taken func() // called when the server has the connection
+	conn net.Conn
+	addr net.Addr
 }
 
 // Accept gives the connection, and then fails for good: the server goes on with what it has.
 func (o *once) Accept() (net.Conn, error) {
 	if o.conn == nil {
-		o.taken()
 		return nil, net.ErrClosed
 	}
 	c := o.conn
@@ -105,7 +109,7 @@ type streams struct {
 
 // ServeHTTP serves one request.
 func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.srv.beginStream() {
+	if r.Context().Err() != nil || !h.srv.beginStream() { // reset already, or all is over
 		panic(http.ErrAbortHandler)
 	}
 	defer h.srv.endStream()
