@@ -147,6 +147,7 @@ func (c *conn) serveHTTP1() {
 // client closed it, was silent for too long, or the daemon drains.
 func (c *conn) next() bool {
 	if c.in.r < c.in.w {
+		c.first = false
 		return true // pipelined
 	}
 	c.release()
