@@ -18,12 +18,12 @@ type slowWriter struct {
 func (w *slowWriter) Header() http.Header { return http.Header{} }
 
 func (w *slowWriter) Write(p []byte) (int, error) {
-	time.Sleep(w.write)
+	<-time.After(w.write)
 	return len(p), nil
 }
 
 func (w *slowWriter) SetWriteDeadline(time.Time) error {
-	time.Sleep(w.reset)
+	<-time.After(w.reset)
 	if w.over {
 		w.t.Error("the writer was used after the end of its request")
 	}
@@ -46,7 +46,7 @@ func TestNoTimerOutlivesAStream(t *testing.T) {
 					}
 				}
 				w.over = true
-				time.Sleep(time.Second)
+				<-time.After(time.Second)
 			})
 		})
 	}

@@ -151,7 +151,7 @@ func (u *upload) start(m *upstream.Conn, sent int) {
 	u.carrying, u.carried, u.short = true, true, false
 	u.x.c.readBy = time.Time{} // the carrier moves the deadline as it likes
 	if s := u.x.c.stream; s != nil {
-		s.pipe() // before there are two that use it
+		s.begin(u.replayable) // before there are two that use it
 	}
 	if u.replayable && !u.lent && !u.whole.Load() {
 		kept := u.x.c.srv.buffers.getBody()
