@@ -142,13 +142,13 @@ func Stream(size int64) Step {
 		}
 		fmt.Fprintf(x, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", size)
 		block := []byte(strings.Repeat("0123456789abcde\n", 4<<10))
-		for size > 0 {
-			n, err := x.Write(block[:min(size, int64(len(block)))])
+		for left := size; left > 0; {
+			n, err := x.Write(block[:min(left, int64(len(block)))])
 			if err != nil {
 				x.Close()
 				return
 			}
-			size -= int64(n)
+			left -= int64(n)
 		}
 	})
 }

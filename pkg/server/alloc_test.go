@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"strings"
@@ -50,6 +51,12 @@ func quietClient(t testing.TB, address string, fields ...string) (once func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return quietRequests(t, c, fields...)
+}
+
+// quietRequests is quietClient on a connection that exists.
+func quietRequests(t testing.TB, c net.Conn, fields ...string) (once func()) {
+	t.Helper()
 	t.Cleanup(func() { c.Close() })
 	request := []byte("GET /index.html?a=1 HTTP/1.1\r\nHost: example.com\r\nUser-Agent: test/1\r\nAccept: */*\r\nCookie: SESSION=abcdef\r\n" +
 		strings.Join(append(fields, ""), "\r\n") + "\r\n")
@@ -110,6 +117,26 @@ func TestSteadyStateBehindProxyAllocatesNothing(t *testing.T) {
 				t.Errorf("%s, forwarded %s: %v allocations a request, want 0", field, way, n)
 			}
 		}
+	}
+}
+
+// Over TLS there is what crypto/tls allocates for each record that it reads, once here and once at the client, and
+// nothing else.
+func TestSteadyStateOverTLS(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector makes sync.Pool drop buffers at random")
+	}
+	d, config := front(t, servertest.Setup{Members: []string{quietMember(t)}})
+	c, err := tls.Dial("tcp", d.Address, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := quietRequests(t, c)
+	for range 100 {
+		once()
+	}
+	if n := testing.AllocsPerRun(2000, once); n > 2 {
+		t.Errorf("%v allocations a request, want those of two records that were read", n)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/http2"
@@ -423,5 +424,28 @@ func TestH2CListenerServesHTTP1(t *testing.T) {
 		if a := c.Final("POST"); a.Status != 200 || a.Body != "a" {
 			t.Errorf("got %s", a.Head)
 		}
+	}
+}
+
+// A connection whose first request came along with what is looked at before it, a preface that was none or a PROXY
+// header, waits for the next one as long as any other: idle_timeout, and not header_timeout.
+func TestSecondRequestHasIdleTimeout(t *testing.T) {
+	for name, row := range map[string]struct{ listener, before string }{
+		"h2c":            {"h2c: true", ""},
+		"proxy protocol": {"proxy_protocol: true", "PROXY TCP4 192.0.2.9 192.0.2.1 4711 80\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := named(t, "a")
+			d := servertest.Start(t, servertest.Setup{Members: addresses(m), Listener: row.listener,
+				Server: []string{"header_timeout: 50ms", "idle_timeout: 20s", `trusted_proxies: ["127.0.0.0/8"]`}})
+			c := servertest.Dial(t, d.Address)
+			c.Send(row.before, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			c.Final("GET")
+			<-time.After(150 * time.Millisecond)
+			c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			if a := c.Final("GET"); a.Body != "a" {
+				t.Errorf("got %s", a.Head)
+			}
+		})
 	}
 }

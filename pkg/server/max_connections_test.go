@@ -61,3 +61,29 @@ func TestMaxConnectionsAndDrain(t *testing.T) {
 		t.Errorf("the held one got %s", a.Head)
 	}
 }
+
+// K01: a drain serves also those who wait in the backlog, behind the one that waits for room.
+func TestMaxConnectionsAndDrainOfTheBacklog(t *testing.T) {
+	m := named(t, "a")
+	m[0].Script(servertest.Hold(servertest.Answer{Body: "held"}))
+	d := servertest.Start(t, servertest.Setup{Members: addresses(m), Server: []string{"max_connections: 1"}})
+	first := servertest.Dial(t, d.Address)
+	first.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	m[0].WaitBodies(1)
+	var waiting []*servertest.Conn
+	for range 5 {
+		c := servertest.Dial(t, d.Address)
+		c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		waiting = append(waiting, c)
+	}
+	d.Drain()
+	for _, c := range waiting {
+		if a := c.Final("GET"); a.Body != "a" {
+			t.Errorf("a waiting one got %s", a.Head)
+		}
+	}
+	m[0].Release()
+	if a := first.Final("GET"); a.Body != "held" {
+		t.Errorf("the held one got %s", a.Head)
+	}
+}

@@ -257,6 +257,7 @@ func (s *Server) drain() error {
 	s.log.Info("draining", "connections", s.proxy.Connections(), "shutdown_timeout", timeout)
 	ctx, cancel := s.unlessKilled(timeout)
 	defer cancel()
+	s.proxy.BeginDrain()
 	for _, l := range served.listeners {
 		stopAccepting(l)
 	}

@@ -2,11 +2,9 @@ package proxy
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -41,15 +39,14 @@ type conn struct {
 	x   exchange
 	rec Record
 
-	// readBy and writeBy are where the deadlines stand, as far as it is known; see due.
-	readBy  time.Time
-	writeBy time.Time
+	// readBy is where the deadline of reading stands, as far as it is known; see due.
+	readBy time.Time
+	to     patient // for writing to the socket, where nothing is between
 
 	// The looks at the socket are made once: a closure for each would be an allocation.
 	tryRead func(fd uintptr) bool
 	poll    func(fd uintptr)
 	hungUp  bool
-	bounded bool // see unsent
 	first   bool // no request has come yet
 
 	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
@@ -58,22 +55,6 @@ type conn struct {
 	goAway  func()         // ends a connection of HTTP/2 with GOAWAY; nil: none
 	member  *upstream.Conn // in use; nil: none
 	aborted bool
-}
-
-// unsent bounds what the kernel holds of an answer that is not on its way yet, in bytes. Without it a write to a
-// slow client wakes up only when a third of a buffer of megabytes was taken, long after its deadline. It is
-// not inherited from the listening socket, and a connection that carries small answers only does not need it.
-const (
-	unsent   = 128 << 10
-	largeOne = 8 << 10
-)
-
-// boundUnsent sets the bound, once.
-func (c *conn) boundUnsent() {
-	c.bounded = true
-	if _, ok := c.sock.(*net.TCPConn); ok {
-		c.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
-	}
 }
 
 // newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
@@ -91,7 +72,7 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 		c = makeConn(s)
 	}
 	c.reset(l, l.terms.Load())
-	c.nc, c.sock, c.raw = nc, nc, raw
+	c.nc, c.sock, c.raw, c.to = nc, nc, raw, patient{sock: nc, raw: raw}
 	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
 		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
 	}
@@ -102,8 +83,8 @@ func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
 func (c *conn) reset(l *Listener, t *Terms) {
 	c.nc, c.sock, c.raw, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
 	c.listener, c.terms, c.peer = l, t, netip.Addr{}
-	c.under, c.first, c.aborted, c.bounded = nil, true, false, false
-	c.readBy, c.writeBy = time.Time{}, time.Time{}
+	c.under, c.first, c.aborted = nil, true, false
+	c.readBy, c.to = time.Time{}, patient{}
 	if t == nil || t.TLS == nil {
 		c.small = nil
 	}
@@ -166,6 +147,7 @@ func (c *conn) serveHTTP1() {
 // client closed it, was silent for too long, or the daemon drains.
 func (c *conn) next() bool {
 	if c.in.r < c.in.w {
+		c.first = false
 		return true // pipelined
 	}
 	c.release()
@@ -373,33 +355,10 @@ func (c *conn) push() error {
 	return nil
 }
 
-// writeSocket sends to the client. The client may take up to IdleTimeout to make room for some of it.
-func (c *conn) writeSocket(p []byte) error {
-	if !c.bounded && len(p) > largeOne {
-		c.boundUnsent()
-	}
-	limit := c.x.config.IdleTimeout
-	for until := after(c.x.now, limit); ; {
-		if due(c.writeBy, until, limit/2) {
-			c.writeBy = until
-			c.sock.SetWriteDeadline(until)
-		}
-		n, err := c.sock.Write(p)
-		c.x.now = time.Now() // the client may have taken its time
-		if err == nil || !timedOut(err) {
-			return err
-		}
-		c.writeBy = time.Time{}
-		switch {
-		case n > 0:
-			p, until = p[n:], after(c.x.now, limit)
-		case !c.bounded: // it may have taken some of what the kernel holds
-			c.boundUnsent()
-			until = after(c.x.now, limit)
-		case !c.x.now.Before(until):
-			return err
-		}
-	}
+// writeSocket sends to the client.
+func (c *conn) writeSocket(p []byte) (err error) {
+	c.x.now, err = c.to.write(p, c.x.now, c.x.config.IdleTimeout)
+	return err
 }
 
 // lingerTime is how long a client that is still sending is listened to after our last answer, so that it can read
@@ -421,21 +380,3 @@ func (c *conn) linger() {
 		}
 	}
 }
-
-// due is true if a deadline has to be moved from where it stands. Moving one is work for the runtime's timers,
-// and a request would move three. So one that fires too early by no more than slack stays: who is woken by it
-// looks at the clock, forgets where it stood and waits on.
-func due(stands, wanted time.Time, slack time.Duration) bool {
-	early := wanted.Sub(stands)
-	return early < 0 || early > slack
-}
-
-// after is the deadline d from now; 0 is none.
-func after(now time.Time, d time.Duration) time.Time {
-	if d <= 0 {
-		return time.Time{}
-	}
-	return now.Add(d)
-}
-
-func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

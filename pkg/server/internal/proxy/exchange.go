@@ -83,6 +83,9 @@ func (x *exchange) readHead() bool {
 	var deadline time.Time
 	for {
 		n, err := x.req.Parse(c.in.bytes(), x.config.Limits)
+		if n > 0 && c.stream != nil && !c.stream.hasPath() {
+			err = errNoPath
+		}
 		if err != nil {
 			x.refuse(err)
 			return false
@@ -104,6 +107,8 @@ func (x *exchange) readHead() bool {
 		}
 	}
 }
+
+var errNoPath = errors.New("reading a head: :path is no path")
 
 // headless ends a request whose head did not come. Empty lines are no request yet (RFC 9112 section 2.2).
 func (x *exchange) headless(err error) {

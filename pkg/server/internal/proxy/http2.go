@@ -13,8 +13,14 @@ import (
 const (
 	// mostStreams is how many requests a connection of HTTP/2 may have in flight (RFC 9113 section 5.1.2).
 	mostStreams = 250
-	// mostFrame is the longest frame that is taken, the least that one may announce (section 6.5.2).
-	mostFrame = 16 << 10
+	// mostFrame is the longest frame that is taken, in bytes (section 6.5.2): with the least that one may announce,
+	// 16 KiB, a client that fills its frames has half as much work again with an upload, and so have we.
+	mostFrame = 64 << 10
+	// streamRoom and connRoom are how much of uploads may wait for members that do not read them, in bytes: of one,
+	// and of all on a connection (section 5.2). The difference is what keeps one upload that is stuck from holding up
+	// the others.
+	streamRoom = 512 << 10
+	connRoom   = 4 << 20
 	// headSlack is how much longer a head may be for the HTTP/2 library than our own limit, so that it is we who
 	// refuse it, with a line in the log.
 	headSlack = 2
@@ -31,9 +37,11 @@ func (c *conn) serveHTTP2() {
 	server := &http.Server{
 		Protocols: &speak,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: mostStreams,
-			MaxReadFrameSize:     mostFrame,
-			WriteByteTimeout:     cfg.IdleTimeout,
+			MaxConcurrentStreams:          mostStreams,
+			MaxReadFrameSize:              mostFrame,
+			MaxReceiveBufferPerStream:     streamRoom,
+			MaxReceiveBufferPerConnection: connRoom,
+			WriteByteTimeout:              cfg.IdleTimeout,
 		},
 		IdleTimeout:                  cfg.IdleTimeout,
 		MaxHeaderBytes:               headSlack * cfg.Limits.Head,
@@ -45,12 +53,11 @@ func (c *conn) serveHTTP2() {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	c.under.ended = make(chan struct{})
-	server.Serve(&once{conn: c.nc, addr: c.sock.LocalAddr(), taken: func() {
-		c.setGoAway(func() { server.Shutdown(over) }) // begins it, and does not wait
-		if c.draining() {
-			c.wake()
-		}
-	}})
+	server.Serve(&once{conn: c.nc, addr: c.sock.LocalAddr()}) // begins, and returns
+	c.setGoAway(func() { server.Shutdown(over) })             // begins it, and does not wait: Serve has returned
+	if c.draining() {
+		c.wake()
+	}
 	<-c.under.ended
 	c.setGoAway(nil)
 }
@@ -63,15 +70,13 @@ func (c *conn) setGoAway(goAway func()) {
 
 // once is a listener with one connection.
 type once struct {
-	conn  net.Conn
-	addr  net.Addr
-	taken func() // called when the server has the connection
+	conn net.Conn
+	addr net.Addr
 }
 
 // Accept gives the connection, and then fails for good: the server goes on with what it has.
 func (o *once) Accept() (net.Conn, error) {
 	if o.conn == nil {
-		o.taken()
 		return nil, net.ErrClosed
 	}
 	c := o.conn
@@ -89,7 +94,7 @@ func (o *once) Addr() net.Addr { return o.addr }
 // not know of itself yet, is told once more. The caller holds mu.
 func (c *conn) sendAway() {
 	goAway := c.goAway
-	go goAway() // it waits for the server's accepting to end, which may be where this is called
+	goAway()
 	time.AfterFunc(freshGrace, goAway)
 }
 
@@ -105,7 +110,7 @@ type streams struct {
 
 // ServeHTTP serves one request.
 func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.srv.beginStream() {
+	if r.Context().Err() != nil || !h.srv.beginStream() { // reset already, or all is over
 		panic(http.ErrAbortHandler)
 	}
 	defer h.srv.endStream()
@@ -116,9 +121,6 @@ func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.reset(h.listener, h.terms)
 	c.peer, c.secure = h.peer, h.secure
 	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
-	if r.ContentLength != 0 {
-		s.pipe()
-	}
 	c.stream, c.nc = s, s
 	ended := make(chan struct{})
 	forget := context.AfterFunc(r.Context(), func() {

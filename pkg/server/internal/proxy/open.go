@@ -35,7 +35,7 @@ func (c *conn) open() protocol {
 	defer func() {
 		c.waited()
 		c.sock.SetDeadline(time.Time{})
-		c.readBy, c.writeBy = time.Time{}, time.Time{}
+		c.readBy, c.to.by = time.Time{}, time.Time{}
 	}()
 	if t.ProxyProtocol && !c.readProxyHeader() {
 		return speaksNothing
@@ -109,7 +109,7 @@ func (c *conn) shakeHands(t *tls.Config) protocol {
 	if c.small == nil {
 		c.small = make([]byte, firstRead)
 	}
-	c.under.patient = c
+	c.under.patient = c.srv
 	return speaksHTTP1
 }
 
@@ -138,18 +138,20 @@ func (c *conn) readPreface() protocol {
 
 // layer makes the socket for a layer above that reads by itself, what is there included.
 func (c *conn) layer() *socket {
-	s := &socket{Conn: c.sock, early: bytes.Clone(c.in.bytes())}
+	s := &socket{Conn: c.sock, to: patient{sock: c.sock, raw: c.raw}, early: bytes.Clone(c.in.bytes())}
 	c.release()
 	return s
 }
 
 // socket is a client's socket under TLS or HTTP/2: it begins with the bytes that were read from it already, and
-// gives a patient writer the time that conn.writeSocket does. TLS cannot go on after a deadline that has passed in
-// the middle of a record.
+// is written to patiently where that is asked for. TLS cannot go on after a deadline that has passed in the middle of a
+// record, and writes when it likes: an alert, or the answer to a key update, while a request is read. So nothing of
+// the exchange is used here.
 type socket struct {
 	net.Conn
-	early   []byte        // what came with a PROXY header or a preface
-	patient *conn         // nil: the deadlines are those of the layer above
+	early   []byte // what came with a PROXY header or a preface
+	to      patient
+	patient *Server       // whose idle_timeout writes have; nil: the deadlines are those of the layer above
 	ended   chan struct{} // closed when the layer above closes; nil: nobody asks
 	once    sync.Once
 }
@@ -167,7 +169,8 @@ func (s *socket) Write(p []byte) (int, error) {
 	if s.patient == nil {
 		return s.Conn.Write(p)
 	}
-	if err := s.patient.writeSocket(p); err != nil {
+	_, err := s.to.write(p, time.Now(), s.patient.config.Load().IdleTimeout)
+	if err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -76,7 +76,14 @@ const acceptPause = 50 * time.Millisecond
 // Update makes c what requests are served by that begin from now on.
 func (s *Server) Update(c *Config) {
 	s.config.Store(c)
-	s.room.Broadcast() // the bound of connections may have moved
+	s.wakeWaiting() // the bound of connections may have moved
+}
+
+// wakeWaiting has who waits in admit look again. The lock keeps it from coming between its last look and its wait.
+func (s *Server) wakeWaiting() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.room.Broadcast()
 }
 
 // Serve accepts connections until the listener is closed.
@@ -124,11 +131,17 @@ func (s *Server) admit(c *conn) {
 	s.conns[c] = struct{}{}
 }
 
+// BeginDrain has answers say Connection: close, and lets in who waits for room: the listeners can take what is in
+// their backlogs, before they are closed.
+func (s *Server) BeginDrain() {
+	s.draining.Store(true)
+	s.wakeWaiting()
+}
+
 // Drain lets requests in flight finish: answers say Connection: close, idle connections are closed. The
 // listeners are closed before. It returns when no connection is left, or with ctx's error.
 func (s *Server) Drain(ctx context.Context) error {
-	s.draining.Store(true)
-	s.room.Broadcast()
+	s.BeginDrain()
 	s.accepting.Wait() // a connection that is accepted is a connection that is drained
 	s.mu.Lock()
 	for c := range s.conns {
@@ -154,9 +167,9 @@ func (s *Server) Drain(ctx context.Context) error {
 // go on. The listener is closed before.
 func (s *Server) Retire(l *Listener) {
 	l.retired.Store(true)
-	s.room.Broadcast()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.room.Broadcast()
 	for c := range s.conns {
 		if c.listener == l {
 			c.wake()
@@ -166,8 +179,7 @@ func (s *Server) Retire(l *Listener) {
 
 // Close cuts every connection and waits until their goroutines have ended.
 func (s *Server) Close() {
-	s.draining.Store(true)
-	s.room.Broadcast()
+	s.BeginDrain()
 	s.cut()
 	for {
 		s.mu.Lock()

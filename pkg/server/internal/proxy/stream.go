@@ -26,9 +26,11 @@ type stream struct {
 	resp  http1.Response
 	// headed is true once the final head is written.
 	headed bool
-	late   *time.Timer // ends a write that the client makes no room for
+	late   *alarm // ends a write that the client makes no room for
 
-	// The body comes through a pipe, because reads of it have to end and begin again. It is there before a carrier
+	slow *alarm // ends a body that does not come, where it is read without a pipe
+
+	// The pipe that a body comes through if reads of it may have to end and begin again. It is there before a carrier
 	// reads: the exchange may be stopping the carrier at the same time.
 	body, from net.Conn
 	pumped     chan struct{}
@@ -62,9 +64,9 @@ func (s *stream) appendHead(dst []byte) ([]byte, bool) {
 	}
 	slices.Sort(s.names) // the library gives them in no order
 	for _, name := range s.names {
-		for _, value := range s.r.Header[name] {
-			if name == "Host" && strings.EqualFold(value, s.r.Host) {
-				continue // the same as :authority, as it has to be (RFC 9113 section 8.3.1)
+		for i, value := range s.r.Header[name] {
+			if name == "Host" && i == 0 && strings.EqualFold(value, s.r.Host) {
+				continue // the same as :authority, as it has to be (RFC 9113 section 8.3.1); a second one is refused
 			}
 			field(name, value)
 		}
@@ -75,10 +77,27 @@ func (s *stream) appendHead(dst []byte) ([]byte, bool) {
 	return append(dst, "\r\n"...), ok
 }
 
+// hasPath is false for a :path that is neither a path nor "*": an absolute-form has no place there (RFC 9113 section
+// 8.3.1). That a CONNECT has none is seen to by the library.
+func (s *stream) hasPath() bool {
+	return s.r.Method == http.MethodConnect || s.r.RequestURI == "*" || strings.HasPrefix(s.r.RequestURI, "/")
+}
+
+// begin makes the body ready to be read. One that may be read on after a deadline, by another attempt, comes through a
+// pipe; a deadline of the library is the end of it.
+func (s *stream) begin(again bool) {
+	if again && s.body == nil {
+		s.body, s.from = net.Pipe()
+	}
+}
+
 // Read reads the request's body. The library answers an Expect: 100-continue when the first read comes.
 func (s *stream) Read(p []byte) (int, error) {
+	if s.body == nil {
+		n, err := s.r.Body.Read(p)
+		return n, s.readError(err)
+	}
 	if s.pumped == nil {
-		s.pipe()
 		s.pumped = make(chan struct{})
 		go s.pump()
 	}
@@ -89,28 +108,28 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *stream) pipe() {
-	if s.body == nil {
-		s.body, s.from = net.Pipe()
+// readError tells a stream that was reset, or whose connection is gone, from a body that is wrong.
+func (s *stream) readError(err error) error {
+	if err == nil || err == io.EOF || timedOut(err) || s.r.Context().Err() == nil {
+		return err
 	}
+	return syscall.ECONNRESET
 }
 
 // pump carries the body into the pipe.
 func (s *stream) pump() {
 	defer close(s.pumped)
 	defer s.from.Close()
-	_, err := io.Copy(s.from, s.r.Body)
-	switch {
-	case err == nil, errors.Is(err, io.ErrClosedPipe):
-	case s.r.Context().Err() != nil:
-		s.bodyErr = syscall.ECONNRESET // the stream was reset, or its connection is gone
-	default:
-		s.bodyErr = err
+	if _, err := io.Copy(s.from, s.r.Body); !errors.Is(err, io.ErrClosedPipe) {
+		s.bodyErr = s.readError(err)
 	}
 }
 
 // end lets go of the body.
 func (s *stream) end() {
+	if s.slow != nil {
+		s.slow.stop()
+	}
 	if s.body != nil {
 		s.body.Close()
 	}
@@ -166,16 +185,15 @@ func (s *stream) flush(limit time.Duration) error {
 }
 
 // bound resets the stream unless the function that it returns is called within the limit.
-func (s *stream) bound(limit time.Duration) (done func() bool) {
+func (s *stream) bound(limit time.Duration) (done func()) {
 	if limit <= 0 {
-		return func() bool { return true }
+		return func() {}
 	}
 	if s.late == nil {
-		s.late = time.AfterFunc(limit, func() { s.control.SetWriteDeadline(past) })
-	} else {
-		s.late.Reset(limit)
+		s.late = newAlarm(func() { s.control.SetWriteDeadline(past) })
 	}
-	return s.late.Stop
+	s.late.set(limit)
+	return s.late.stop
 }
 
 // writeHead writes the head in resp, interim or final, less what HTTP/2 has no place for (RFC 9113 section 8.2.2).
@@ -235,10 +253,23 @@ func (s *stream) RemoteAddr() net.Addr { return nil }
 // SetDeadline sets that of reading.
 func (s *stream) SetDeadline(t time.Time) error { return s.SetReadDeadline(t) }
 
-// SetReadDeadline bounds reading the body.
+// SetReadDeadline bounds reading the body, once begin was called. past ends a read at once, from whatever goroutine;
+// another deadline is set by the one that reads.
 func (s *stream) SetReadDeadline(t time.Time) error {
-	s.pipe()
-	return s.body.SetReadDeadline(t)
+	switch {
+	case s.body != nil:
+		return s.body.SetReadDeadline(t)
+	case t.Equal(past):
+		return s.control.SetReadDeadline(past)
+	case s.slow != nil:
+		s.slow.stop()
+	default:
+		s.slow = newAlarm(func() { s.control.SetReadDeadline(past) })
+	}
+	if !t.IsZero() {
+		s.slow.set(time.Until(t))
+	}
+	return nil
 }
 
 // SetWriteDeadline does nothing: send and flush have a limit of their own.

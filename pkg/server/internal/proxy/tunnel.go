@@ -45,6 +45,9 @@ func (x *exchange) passUpgrade(lease *lb.Lease) {
 // carryTunnel copies both ways. The end of one direction is passed on and leaves the other one open.
 func (x *exchange) carryTunnel() {
 	c, m := x.c, x.wire.conn
+	if c.tls != nil {
+		c.under.patient = nil // there is no idle limit any more
+	}
 	c.nc.SetDeadline(time.Time{})
 	m.SetDeadline(time.Time{})
 	early := c.in.bytes()

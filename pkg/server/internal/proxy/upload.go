@@ -150,6 +150,9 @@ func (u *upload) start(m *upstream.Conn, sent int) {
 	u.answered.Store(false)
 	u.carrying, u.carried, u.short = true, true, false
 	u.x.c.readBy = time.Time{} // the carrier moves the deadline as it likes
+	if s := u.x.c.stream; s != nil {
+		s.begin(u.replayable) // before there are two that use it
+	}
 	if u.replayable && !u.lent && !u.whole.Load() {
 		kept := u.x.c.srv.buffers.getBody()
 		n := copy(kept, u.x.c.in.bytes())
