@@ -109,10 +109,10 @@ func (s *Server) carryOutListeners(before, next *generation) {
 
 // retire ends one listener as a drain ends all of them.
 func (s *Server) retire(l listener) {
+	s.proxy.Retire(l.Listener) // first: with max_connections used up, nothing of the backlog would be let in
 	stopAccepting(l)
 	time.Sleep(backlogTime)
 	l.Close()
-	s.proxy.Retire(l.Listener)
 	s.log.Info("listening no more", "listener", l.name, "address", l.Addr().String())
 }
 

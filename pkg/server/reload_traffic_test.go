@@ -120,6 +120,36 @@ func TestRemovedListenerServesItsBacklog(t *testing.T) {
 	}
 }
 
+// So it does where max_connections is used up.
+func TestRemovedListenerServesItsBacklogAboveTheBound(t *testing.T) {
+	m := named(t, "a")
+	setup := servertest.Setup{Members: addresses(m), Server: []string{"max_connections: 1"}}
+	d := servertest.Start(t, setup)
+	d.Write(listen(d, setup, `{name: http, address: "127.0.0.1:0"}, {name: more, address: "127.0.0.1:0"}`))
+	d.Reload()
+	m[0].Script(servertest.Hold(servertest.Answer{Body: "held"}))
+	first := servertest.Dial(t, d.Address)
+	first.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	m[0].WaitBodies(1)
+	var waiting []*servertest.Conn
+	for range 5 {
+		c := servertest.Dial(t, d.Addr("more"))
+		c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		waiting = append(waiting, c)
+	}
+	d.Configure(setup)
+	d.Reload()
+	for _, c := range waiting {
+		if a := c.Final("GET"); a.Body != "a" {
+			t.Errorf("a waiting one got %s", a.Head)
+		}
+	}
+	m[0].Release()
+	if a := first.Final("GET"); a.Body != "held" {
+		t.Errorf("the held one got %s", a.Head)
+	}
+}
+
 // What a configuration leaves behind is given back: after many reloads there are as many goroutines, pools and
 // connections as before.
 func TestReloadsLeaveNothingBehind(t *testing.T) {

@@ -164,7 +164,7 @@ func (s *Server) Drain(ctx context.Context) error {
 }
 
 // Retire lets the connections of one listener finish, as Drain does for all of them, and does not wait. Tunnels
-// go on. The listener is closed before.
+// go on. The listener is closed after it: what it still takes from its backlog is let in, and finishes the same way.
 func (s *Server) Retire(l *Listener) {
 	l.retired.Store(true)
 	s.mu.Lock()
