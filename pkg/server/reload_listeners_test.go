@@ -178,7 +178,9 @@ func TestReloadMovesEndpoints(t *testing.T) {
 	}
 	d.Write(text)
 	d.Reload() // over the new socket, at the old place
-	if info, err := os.Stat(d.Socket); err != nil || info.Mode().Perm() != 0o660 {
+	if info, err := os.Stat(d.Socket); err != nil {
+		t.Fatal(err)
+	} else if info.Mode().Perm() != 0o660 {
 		t.Errorf("the socket: %v, %v", info.Mode(), err)
 	}
 	if err := d.Stop(); err != nil {

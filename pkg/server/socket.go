@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,9 @@ type adminSocket struct {
 	*net.UnixListener
 	path string
 	file os.FileInfo
+	// hold keeps the number of the file from being given to another one, which would be taken for it.
+	hold *os.File
+	gone sync.Once
 	// dir is a folder that was made for the socket and goes with it; empty if it was there before.
 	dir string
 }
@@ -79,15 +83,21 @@ func listenAdmin(s config.AdminSocket, before *adminSocket) (*adminSocket, error
 		l.Close()
 		return nil, adminError(path, err)
 	}
-	info, err := os.Lstat(path)
+	hold, err := os.OpenFile(path, unix.O_PATH, 0)
 	if err != nil {
 		l.Close()
+		return nil, adminError(path, err)
+	}
+	info, err := hold.Stat()
+	if err != nil {
+		l.Close()
+		hold.Close()
 		return nil, adminError(path, err)
 	}
 	if follows {
 		made, before.dir = before.dir, "" // the folder goes with the new one
 	}
-	return &adminSocket{UnixListener: l, path: path, file: info, dir: made}, nil
+	return &adminSocket{UnixListener: l, path: path, file: info, hold: hold, dir: made}, nil
 }
 
 func place(bound, path string, s config.AdminSocket) error {
@@ -149,15 +159,19 @@ func makeDefaultDir(dir string) error {
 	return nil
 }
 
-// Close stops listening and removes the file if it is still the one that was made here.
+// Close stops listening and removes the file if it is still the one that was made here. Only the first call does: the
+// file's number may be another one's afterwards.
 func (a *adminSocket) Close() error {
 	err := closer(a.UnixListener)() // it may be closed already
-	if now, statErr := os.Lstat(a.path); statErr == nil && os.SameFile(now, a.file) {
-		err = errors.Join(err, os.Remove(a.path))
-	}
-	if a.dir != "" {
-		os.Remove(a.dir) // it stays if something else is in it
-	}
+	a.gone.Do(func() {
+		if now, statErr := os.Lstat(a.path); statErr == nil && os.SameFile(now, a.file) {
+			err = errors.Join(err, os.Remove(a.path))
+		}
+		a.hold.Close()
+		if a.dir != "" {
+			os.Remove(a.dir) // it stays if something else is in it
+		}
+	})
 	return err
 }
 
