@@ -20,6 +20,7 @@ const (
 	codeNoMembers             = "no_members"
 	codeDuplicateName         = "duplicate_name"
 	codeDuplicateAddress      = "duplicate_address"
+	codeSameFile              = "same_file"
 	codeDuplicateDomain       = "duplicate_domain"
 	codeDuplicateRoute        = "duplicate_route"
 	codeUnknownPool           = "unknown_pool"
@@ -88,7 +89,8 @@ func Codes() []Code {
 		{codeInvalidMember, strict.Error, "The address of a member is malformed, given twice, or not allowed in this pool."},
 		{codeNoMembers, strict.Warning, "A pool whose members come from the file has none: it answers 503."},
 		{codeDuplicateName, strict.Error, "Two listeners, tenants or applications of a tenant have the same name."},
-		{codeDuplicateAddress, strict.Error, "Two listeners have the same address; the metrics and the admin socket count as such."},
+		{codeDuplicateAddress, strict.Error, "Two listeners have the same address; those of the metrics and of the admin API count as such."},
+		{codeSameFile, strict.Error, "Two keys name one file, which cannot be both."},
 		{codeDuplicateDomain, strict.Error, "A domain is given twice, in one application or in two."},
 		{codeDuplicateRoute, strict.Error, "An application has two routes with the same path."},
 		{codeUnknownPool, strict.Error, "A runtime names a pool that upstreams does not have."},
@@ -103,7 +105,7 @@ func Codes() []Code {
 		{codeReusePortUnix, strict.Error, "reuse_port on a unix socket, which has no port."},
 		{codeNoTrustedProxies, strict.Warning, "A listener takes the PROXY protocol and trusts nobody: it refuses every connection."},
 		{codeTwoFormsOfCertificate, strict.Error, "A listener has both certificates and cert_file."},
-		{codeInvalidCertificate, strict.Error, "A certificate, key or CA file does not hold what it should."},
+		{codeInvalidCertificate, strict.Error, "A certificate, key, CA file or revocation list does not hold what it should."},
 		{codeCertificateDates, strict.Warning, "A certificate has expired, or is not valid yet."},
 		{codeDuplicateCertificate, strict.Warning, "Two certificates of a listener have the same name: the first is used."},
 		{codeInvalidKeyFile, strict.Error, "The affinity key is shorter than 16 or longer than 4096 bytes."},

@@ -223,21 +223,6 @@ type Backend struct {
 	Weight int
 }
 
-// Admin is how the daemon is looked into and changed.
-type Admin struct {
-	Socket AdminSocket
-}
-
-// AdminSocket is the unix socket of the admin API.
-type AdminSocket struct {
-	// Path is empty for the default of the user that runs the daemon.
-	Path string
-	// Mode of the socket file, for example 0660.
-	Mode uint32
-	// Group that owns the socket file; empty leaves the process's group.
-	Group string
-}
-
 // Metrics is the metrics listener, and what is shown there and by the admin API.
 type Metrics struct {
 	// Address is empty for no listener.

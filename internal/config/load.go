@@ -59,6 +59,7 @@ type checker struct {
 // broken: what follows from a slip is not a second one. What is left is for the site files.
 func (d checker) check(c *Config) *sites {
 	d.checkServer(c)
+	d.checkAdmin(c)
 	for i := range c.Upstreams {
 		d.checkUpstream(&c.Upstreams[i])
 	}

@@ -85,20 +85,6 @@ func clientFields(c *Client, defaults bool) []strict.Field {
 	return fields
 }
 
-// adminFields are the keys of admin.
-func adminFields(a *Admin) []strict.Field {
-	return []strict.Field{
-		{Name: "socket", Kind: strict.Section([]strict.Field{
-			{Name: "path", Otherwise: "by user", Kind: strict.Scalar(&a.Socket.Path, socketPath()),
-				Meaning: "The socket file. Without it: /run/scalws/admin.sock for root, else a folder of the user that runs the daemon."},
-			{Name: "mode", Def: "0660", Kind: strict.Scalar(&a.Socket.Mode, mode()),
-				Meaning: "Permissions of the socket file, octal. Others get none."},
-			{Name: "group", Otherwise: "the process's", Kind: strict.Scalar(&a.Socket.Group, strict.Text()),
-				Meaning: "Group that owns the socket file."},
-		}), Meaning: "The unix socket of the admin API."},
-	}
-}
-
 // metricsFields are the keys of metrics.
 func metricsFields(m *Metrics) []strict.Field {
 	return []strict.Field{
@@ -136,6 +122,9 @@ func (d checker) checkServer(c *Config) {
 	}
 	if path := c.Admin.Socket.Path; path != "" {
 		d.unique(addresses, "unix:"+path, "admin.socket.path", codeDuplicateAddress, "")
+	}
+	if r := c.Admin.Remote; r != nil && !strings.HasSuffix(r.Address, ":0") {
+		d.unique(addresses, r.Address, "admin.remote.address", codeDuplicateAddress, "")
 	}
 	d.checkClient("server.upstream_client", c.Server.UpstreamClient)
 }

@@ -88,7 +88,10 @@ tenants:
 			Runtime: &Runtime{Pool: "api", PreserveHost: true, WebSocket: true, Client: client,
 				ConnectTimeout: client.ConnectTimeout, ResponseTimeout: client.ResponseTimeout},
 		}}}},
-		Admin:     Admin{Socket: AdminSocket{Mode: 0o660}},
+		Admin: Admin{
+			Socket:   AdminSocket{Mode: 0o660},
+			AuditLog: "stderr", RuntimeMembers: true, StateMaxAge: defaultStateAge,
+		},
 		Metrics:   Metrics{PerMember: true},
 		AccessLog: AccessLog{Output: "stdout", Format: "json"},
 	}
@@ -216,8 +219,10 @@ func besideNamedFiles(t *testing.T) {
 		return content
 	}
 	cert, key := read("site.pem"), read("site.key")
+	crl := read("good.crl")
 	t.Chdir(t.TempDir())
 	for name, content := range map[string][]byte{
+		"files/ca.crl":       crl,
 		"files/ca.pem":       slices.Concat([]byte("# two of them\n"), cert, cert),
 		"files/client.pem":   cert,
 		"files/client.key":   key,
@@ -227,6 +232,7 @@ func besideNamedFiles(t *testing.T) {
 		"tls/clients.pem":    cert,
 		"files/sites/shop.yaml": []byte(`{domains: [shop.example], max_body: 1KiB, proxy: {upstream: {pool: web}, websocket: false},
 			routes: [{path: /api, runtime: {type: proxy, backends: [{pool: web}, {status: 503, weight: 0}]}}]}`),
+		"tls/revoked.pem": crl,
 	} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
