@@ -25,11 +25,12 @@ var walls = []wall{
 		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
 		internals + "admin", internals + "console", internals + "metrics", internals + "accesslog", internals + "certs",
-		internals + "journal",
+		internals + "journal", internals + "statefile",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
 
 	{internals + "http1", nil, "the codec is bytes in, head out: it can be fuzzed and moved"},
 	{internals + "certs", nil, "listeners and the admin API read certificates again when their files change, by one rule"},
+	{internals + "statefile", nil, "a file of lists; whose they are and whether they still count is the daemon's business"},
 	{internals + "accesslog", nil, "a line is made of values; it need not know where they come from"},
 	{internals + "console", nil, "a page over the API like any other; it has no state of its own"},
 	{internals + "journal", []string{"pkg/lb"}, "events are the engine's; who reads them is not its matter"},
