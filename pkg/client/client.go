@@ -10,12 +10,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"time"
 
@@ -26,12 +26,21 @@ import (
 // room for some thirty pools of 10,000 members.
 const DefaultMaxAnswer = 64 << 20
 
-// Client talks to one daemon. The zero value lacks only the socket; everything else has a default. A
+// Client talks to one daemon, on this machine through its admin socket or on another over TLS (admin.remote). The
+// zero value lacks only Socket or Server; everything else has a default. A
 // client holds no connection, needs no closing, and may be used by several goroutines at once as long
 // as nobody changes its fields.
 type Client struct {
-	// Socket is the path of the daemon's admin socket. Required.
+	// Socket is the path of the daemon's admin socket; exactly one of Socket and Server is set.
 	Socket string
+	// Server is the remote admin listener of a daemon, "https://host:port".
+	Server string
+	// Cert and Key are the files of the certificate, with its chain, and of the key that Server is shown, CA is
+	// the file of the CA certificates that Server's must come from; all PEM. Without CA they are the system's.
+	Cert, Key, CA string
+	// TLS is used instead of Cert, Key and CA, for keys that are in no file; nil: it is not. Of protocols above
+	// TLS it always names HTTP/1.1, the only one that Server speaks.
+	TLS *tls.Config
 	// Timeout bounds each call, from connecting to the last byte of the answer. 0 leaves the bound to the
 	// context.
 	Timeout time.Duration
@@ -167,9 +176,7 @@ func (c *Client) open(ctx context.Context, r request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A RoundTrip and not an http.Client: a redirect means that this is not the admin API, and nothing
-	// good would come of following it.
-	resp, err := c.transport().RoundTrip(req)
+	resp, err := c.send(req)
 	if err != nil {
 		return nil, ended(ctx, err)
 	}
@@ -229,29 +236,6 @@ func newRequest(ctx context.Context, r request) (req *http.Request, err error) {
 		req.Header.Set("Content-Type", contentType)
 	}
 	return req, nil
-}
-
-// transport connects anew for each call. On a socket of the same machine that costs next to nothing,
-// and a PUT never meets a connection that the daemon has just closed.
-func (c *Client) transport() *http.Transport {
-	return &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return Dial(ctx, c.Socket)
-		},
-	}
-}
-
-// Dial connects to an admin socket. The error, unless the context ended, is an [*Unreachable].
-func Dial(ctx context.Context, socket string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
-	if err == nil {
-		return conn, nil
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return nil, &Unreachable{Socket: socket, Err: err}
 }
 
 // ended is the context's error where the context ended, whatever cause or follow-up came up first.

@@ -16,20 +16,20 @@ const maxDetail = 200
 
 // Unreachable says that no connection could be made, so that nothing was asked for and nothing changed.
 type Unreachable struct {
-	// Socket is the path that was tried.
-	Socket string
-	// Err is why: fs.ErrNotExist, fs.ErrPermission, syscall.ECONNREFUSED.
+	// Socket is the path, or Server the address, that was tried.
+	Socket, Server string
+	// Err is why: fs.ErrNotExist, fs.ErrPermission, syscall.ECONNREFUSED, or what TLS says of a certificate.
 	Err error
 }
 
-// Error names the socket and the reason.
+// Error names the socket or the server, and the reason.
 func (e *Unreachable) Error() string {
 	reason := e.Err
 	var op *net.OpError // its text repeats the path
 	if errors.As(e.Err, &op) {
 		reason = op.Err
 	}
-	return "connecting to " + e.Socket + ": " + reason.Error()
+	return "connecting to " + e.Socket + e.Server + ": " + reason.Error()
 }
 
 // Unwrap is the reason.

@@ -211,6 +211,20 @@ func ExampleClient_OpenAPI() {
 	// Output: {"openapi":"3.1.0"}
 }
 
+// A daemon on another machine is reached over TLS, with a certificate that its admin.remote section lets in.
+func ExampleClient_remote() {
+	daemon := client.Client{
+		Server: "https://lb1.example.com:9443",
+		Cert:   "/etc/scalws/ops.pem", Key: "/etc/scalws/ops.key", CA: "/etc/scalws/ca.pem",
+		Timeout: 5 * time.Second,
+	}
+	status, err := daemon.Status(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(status.Version)
+}
+
 func ExampleUnreachable() {
 	daemon := client.Client{Socket: "/nowhere/admin.sock"}
 	_, err := daemon.Status(context.Background())
