@@ -154,7 +154,7 @@ func check(file string, stderr io.Writer) int {
 }
 
 func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
-	o := server.Options{File: f.config, AdminSocket: f.adminSocket, Log: log, Version: buildVersion()}
+	o := server.Options{File: f.config, AdminSocket: f.adminSocket, Stderr: stderr, Log: log, Version: buildVersion()}
 	var demo *server.Demo
 	if f.demo {
 		var err error
@@ -221,7 +221,7 @@ func reload(s *server.Server, log *slog.Logger) {
 	if err := s.Reopen(); err != nil {
 		log.Error("reopening failed, the old files stay", "error", err)
 	}
-	if _, err := s.Reload("signal"); errors.Is(err, server.ErrStopping) {
+	if _, err := s.ReloadOnSignal("SIGHUP"); errors.Is(err, server.ErrStopping) {
 		log.Warn("not reloading", "error", err)
 		return
 	}

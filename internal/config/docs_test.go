@@ -64,19 +64,25 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// TestManualExamples holds that every YAML block of the manual is accepted.
+// TestManualExamples holds that every YAML block of the manual, and of the page about the admin API, is accepted.
 func TestManualExamples(t *testing.T) {
-	page, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
+	var blocks [][]byte
+	for _, name := range []string{manual, "../../docs/admin-api.md"} {
+		page, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
+		if len(found) == 0 {
+			t.Fatalf("%s has no example", name)
+		}
+		for _, block := range found {
+			blocks = append(blocks, block[1])
+		}
 	}
 	besideNamedFiles(t)
-	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(blocks) == 0 {
-		t.Fatal("the manual has no example")
-	}
 	for _, block := range blocks {
-		accept(t, block[1])
+		accept(t, block)
 	}
 }
 

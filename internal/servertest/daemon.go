@@ -27,6 +27,8 @@ type Setup struct {
 	Listener string
 	// Server are more lines of the server section.
 	Server []string
+	// Admin are lines of the admin section. [Daemon.Audit] has the audit log unless they send it to a file.
+	Admin []string
 	// Members of the pool p; none is a pool of members_from: api.
 	Members []string
 	// Pool are more lines of the pool p.
@@ -51,6 +53,8 @@ type Daemon struct {
 	Address, Metrics, Socket string
 	// File is its configuration, in a folder of its own.
 	File string
+	// Remote is the address of its remote admin listener; empty: none.
+	Remote string
 	// Admin talks to it.
 	Admin *client.Client
 
@@ -58,6 +62,7 @@ type Daemon struct {
 	server  *server.Server
 	logFile string
 	log     syncBuffer
+	audit   syncBuffer
 	cancel  context.CancelFunc
 	done    chan struct{}
 	err     error
@@ -77,7 +82,7 @@ func Start(t testing.TB, s Setup) *Daemon {
 	var err error
 	d.server, err = server.New(server.Options{
 		File: d.File, AdminSocket: socket,
-		Resolver: s.Resolver, Log: log, Version: "test",
+		Resolver: s.Resolver, Stderr: &d.audit, Log: log, Version: "test",
 	})
 	if err != nil {
 		t.Fatalf("starting daemon: %v\n%s", err, s.text(d.logFile))
@@ -85,6 +90,9 @@ func Start(t testing.TB, s Setup) *Daemon {
 	d.Address = d.server.Addr("http").String()
 	d.Metrics = d.server.MetricsAddr().String()
 	d.Socket = d.server.AdminSocket()
+	if a := d.server.RemoteAdminAddr(); a != nil {
+		d.Remote = a.String()
+	}
 	d.Admin = &client.Client{Socket: d.Socket}
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
@@ -110,6 +118,12 @@ func (s Setup) text(logFile string) string {
 	}
 	fmt.Fprintf(&b, "server:\n  listeners: [{name: http, address: \"127.0.0.1:0\"%s}]\n", more)
 	for _, l := range s.Server {
+		fmt.Fprintf(&b, "  %s\n", l)
+	}
+	for i, l := range s.Admin {
+		if i == 0 {
+			b.WriteString("admin:\n")
+		}
 		fmt.Fprintf(&b, "  %s\n", l)
 	}
 	accessLog := s.AccessLog

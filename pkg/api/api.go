@@ -84,8 +84,11 @@ type Upstream struct {
 	ETag string `json:"etag"`
 	// Fingerprint digests all that a header or client_ip mapping depends on: equal fingerprints on two
 	// daemons prove equal mappings. It is absent for pools that hash neither.
-	Fingerprint string   `json:"fingerprint,omitempty"`
-	Members     []Member `json:"members"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// RestoredFrom is when the state file was written that the list was read from at the start; absent where the
+	// list comes from elsewhere, and once a list was set. What was set after that time is not in it.
+	RestoredFrom *time.Time `json:"restored_from,omitempty"`
+	Members      []Member   `json:"members"`
 }
 
 // Hash says what a hash pool hashes.

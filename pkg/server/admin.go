@@ -23,8 +23,8 @@ const (
 	adminTime     = time.Minute
 	adminIdle     = 2 * time.Minute
 	adminMaxHead  = 32 << 10
-	// adminConnections is how many there are at once on each of the two listeners. Streams leave half of them
-	// to calls that end.
+	// adminConnections is how many there are at once on each of the listeners. Streams leave half of them to calls
+	// that end.
 	adminConnections = 2 * api.MaxStreams
 )
 
@@ -43,9 +43,7 @@ func (s *Server) httpServer(h http.Handler) *http.Server {
 }
 
 func (s *Server) adminServer() *http.Server {
-	h := s.httpServer(admin.Handler(admin.Options{
-		Runtime: runtime{s}, Journal: s.journal, Metrics: s.metricsHandler(), Log: s.log,
-	}))
+	h := s.httpServer(s.adminHandler())
 	h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		peer, err := peerOf(c)
 		if err != nil {
@@ -54,6 +52,13 @@ func (s *Server) adminServer() *http.Server {
 		return admin.WithPeer(ctx, peer)
 	}
 	return h
+}
+
+// adminHandler answers the admin API, on the socket and on the remote listener.
+func (s *Server) adminHandler() http.Handler {
+	return admin.Handler(admin.Options{
+		Runtime: runtime{s}, Journal: s.journal, Metrics: s.metricsHandler(), Audit: s.audit, Log: s.log,
+	})
 }
 
 // runtime is the daemon as the admin API sees it.
@@ -88,9 +93,13 @@ func (r runtime) SetMembers(_ context.Context, name string, members []lb.Member,
 	case !p.config.FromAPI:
 		return admin.PoolView{}, admin.ErrFromFile
 	}
-	p.replace(members, actor)
+	p.set(members, actor)
 	return p.view(), nil
 }
+
+func (r runtime) RuntimeMembers() bool { return r.s.current.Load().config.Admin.RuntimeMembers }
+
+func (r runtime) SaveMembers() { r.s.current.Load().keeper.save() }
 
 func (r runtime) Config() ([]byte, error) {
 	served := r.s.current.Load()

@@ -84,4 +84,7 @@ func (s *Server) refreshCertificates() {
 			l.certificates.refresh()
 		}
 	}
+	if terms := s.current.Load().remoteTerms; terms != nil {
+		terms.certificates.refresh()
+	}
 }

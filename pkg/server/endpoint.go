@@ -1,13 +1,14 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"time"
 )
 
-// endpoint is a listener for operators and the HTTP server behind it: the admin socket, the metrics. Each
+// endpoint is a listener for operators and the HTTP server behind it: the admin socket, the remote admin listener, the metrics. Each
 // is replaced as a whole.
 type endpoint struct {
 	net.Listener
@@ -18,7 +19,11 @@ func newEndpoint(l net.Listener, h *http.Server) *endpoint { return &endpoint{Li
 
 // serve answers until the endpoint is stopped.
 func (e *endpoint) serve() error {
-	err := e.http.Serve(limit(e.Listener, adminConnections))
+	l := limit(e.Listener, adminConnections)
+	if e.http.TLSConfig != nil {
+		l = tls.NewListener(l, e.http.TLSConfig)
+	}
+	err := e.http.Serve(l)
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
@@ -46,7 +51,7 @@ func (s *Server) stopEndpoints(endpoints ...*endpoint) {
 // carryOutEndpoints serves the endpoints that are new and stops those that are gone. One of them may be what the
 // order to reload came through, so that it is stopped in the background.
 func (s *Server) carryOutEndpoints(before, next *generation) {
-	for _, pair := range [][2]*endpoint{{before.metrics, next.metrics}, {before.admin, next.admin}} {
+	for _, pair := range [][2]*endpoint{{before.metrics, next.metrics}, {before.admin, next.admin}, {before.remote, next.remote}} {
 		old, fresh := pair[0], pair[1]
 		if old == fresh {
 			continue

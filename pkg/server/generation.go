@@ -7,6 +7,7 @@ import (
 
 	"github.com/scalws/scalws/internal/config"
 	"github.com/scalws/scalws/pkg/server/internal/accesslog"
+	"github.com/scalws/scalws/pkg/server/internal/admin"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
@@ -27,6 +28,13 @@ type generation struct {
 	listeners []listener
 	metrics   *endpoint // nil: none
 	admin     *endpoint
+	remote    *endpoint // nil: none
+	// remoteTerms are there if remote is.
+	remoteTerms *remoteTerms
+	// audit is where the audit log writes from this generation on; nil: where it wrote before.
+	audit *admin.AuditOutput
+	// keeper keeps member lists over restarts; nil: nobody does.
+	keeper *keeper
 }
 
 // nothing is the generation before the first one.
@@ -40,15 +48,17 @@ type builder struct {
 	before *generation
 	next   *generation
 	undo   teardown
+	// restored are lists that pools start with in the place of those in the configuration, by pool.
+	restored map[string]restored
 }
 
-// build makes the next generation. The parts come in the order of their needs; addresses are taken last, so
+// build makes the next generation. A daemon that starts has lists from the run before. The parts come in the order of their needs; addresses are taken last, so
 // that they are taken only by a daemon that can serve. On an error everything is as before.
-func (s *Server) build(before *generation, c *config.Config, plan *config.Plan) (*generation, error) {
-	b := &builder{server: s, plan: plan, before: before, next: &generation{
+func (s *Server) build(before *generation, c *config.Config, plan *config.Plan, lists map[string]restored) (*generation, error) {
+	b := &builder{server: s, plan: plan, before: before, restored: lists, next: &generation{
 		config: c, loaded: time.Now(), pools: noPools(), resends: resends{}, runtimes: map[runtimeKey]*proxy.Runtime{},
 	}}
-	for _, part := range []func() error{b.buildPools, b.buildData, b.openListeners, b.openMetrics, b.openLog, b.openAdmin} {
+	for _, part := range []func() error{b.buildPools, b.buildData, b.openListeners, b.openMetrics, b.openLog, b.openAudit, b.openState, b.openRemote, b.openAdmin} {
 		if err := part(); err != nil {
 			return nil, errors.Join(err, b.undo.run())
 		}
@@ -59,6 +69,7 @@ func (s *Server) build(before *generation, c *config.Config, plan *config.Plan) 
 // buildPools makes the pools that the plan adds and rebuilds, and takes over the others as they are.
 func (b *builder) buildPools() error {
 	from := b.poolParts()
+	from.restored = b.restored
 	for _, p := range b.plan.Pools {
 		switch before := b.before.pools.byName[p.Name]; p.Action {
 		case config.Kept, config.MembersChanged:
@@ -95,6 +106,25 @@ func (b *builder) openLog() error {
 	}
 	b.next.log = log
 	b.undo.add(log.Close)
+	return nil
+}
+
+// openAudit opens the audit log where it changes.
+func (b *builder) openAudit() error {
+	output := b.next.config.Admin.AuditLog
+	if output == b.before.config.Admin.AuditLog {
+		return nil
+	}
+	if output == "stderr" {
+		b.next.audit = admin.AuditStream(b.server.stderr)
+		return nil
+	}
+	out, err := admin.OpenAuditOutput(output)
+	if err != nil {
+		return err
+	}
+	b.next.audit = out
+	b.undo.add(out.Close)
 	return nil
 }
 
@@ -153,7 +183,7 @@ func (g *generation) close() error {
 	for _, l := range g.listeners {
 		errs = append(errs, closer(l)())
 	}
-	for _, e := range []*endpoint{g.metrics, g.admin} {
+	for _, e := range []*endpoint{g.metrics, g.admin, g.remote} {
 		if e != nil {
 			errs = append(errs, closer(e)())
 		}

@@ -45,6 +45,7 @@ func (s *Server) snapshot() metrics.Snapshot {
 		LogDropped: served.log.Dropped() + s.logs.dropped(),
 		Reload:     metrics.Reload{Success: true, At: s.started},
 	}
+	snap.AuditFailed, snap.StateFailed = s.audit.Failed(), s.stateFailed.Load()
 	if last := s.lastReload.Load(); last != nil {
 		snap.Reload = metrics.Reload{Success: last.Success, At: last.Time}
 	}
@@ -113,6 +114,7 @@ func (s *Server) keepHouse(ctx context.Context) {
 			}
 		case <-certificates.C:
 			s.refreshCertificates()
+			s.current.Load().keeper.look(time.Now())
 		}
 	}
 }

@@ -27,6 +27,7 @@ type pool struct {
 	mu      sync.Mutex // serialises changes of the member list and of options
 	options upstream.Options
 	members map[string]*upstream.Member
+	from    origin // of the member list
 }
 
 // poolParts are what pools are built from besides their configuration.
@@ -40,6 +41,8 @@ type poolParts struct {
 	// key is the secret of affinity cookies where the pool has none of its own.
 	key []byte
 	now time.Time
+	// restored are the lists from the run before, by pool.
+	restored map[string]restored
 }
 
 // newPool builds a pool. before is the one that it takes the place of, nil if there is none: its revisions go
@@ -55,6 +58,12 @@ func newPool(c config.Upstream, from poolParts, before *pool) (*pool, error) {
 	o := lb.Options{Name: c.Name, Settings: c.Settings, Members: c.Members, Key: from.key, Seq: from.seq, Attach: p.attach, Now: from.now}
 	if before != nil {
 		p.incarnation, o.Revision = before.incarnation, before.engine.Revision()+1
+		if before.config.FromAPI && c.FromAPI {
+			p.from = before.origin()
+		}
+	} else if list, ok := from.restored[c.Name]; ok {
+		o.Members, o.Revision = list.members, list.revision
+		p.from = origin{set: true, restored: list.written}
 	}
 	if c.HTTPS {
 		t, err := upstream.TLSConfig(c.TLS.CAFile, c.TLS.ServerName, from.client.CertFile, from.client.KeyFile)
@@ -144,5 +153,7 @@ func (p *pool) view() admin.PoolView {
 		Keepalive:   p.config.Keepalive,
 		Incarnation: p.incarnation,
 		Engine:      p.engine,
+
+		RestoredFrom: p.origin().restored,
 	}
 }

@@ -53,11 +53,12 @@ func (s *Server) reload(actor string) (*api.Plan, error) {
 		return nil, err
 	}
 	told := s.tell(before, plan, problems)
-	built, err := s.build(before, next, plan)
+	built, err := s.build(before, next, plan, nil)
 	if err != nil {
 		return nil, err
 	}
 	s.carryOut(before, built, plan, actor)
+	built.keeper.save() // without the pools that are gone
 	s.logWarnings(problems)
 	s.log.Info("reloaded", "actor", actor, "configuration", s.source, "digest", next.Digest, "pools", plan.Summary())
 	told.Result = api.PlanDone
@@ -111,6 +112,10 @@ func (s *Server) carryOut(before, next *generation, plan *config.Plan, actor str
 	s.proxy.Update(next.data)
 	s.carryOutListeners(before, next)
 	s.carryOutEndpoints(before, next)
+	if next.remoteTerms != nil {
+		next.remoteTerms.certificates.refresh()
+	}
+	s.useAudit(next)
 	before.pools.retireExcept(next.pools)
 	if before.log != next.log {
 		s.logs.add(before.log, time.Now())

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/scalws/scalws/internal/strict"
 	"github.com/scalws/scalws/pkg/api"
 	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/admin"
 	"github.com/scalws/scalws/pkg/server/internal/journal"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
@@ -37,6 +39,8 @@ type Options struct {
 	Inherited map[string][]net.Listener
 	// Resolver resolves the names of members, at each new connection; nil is the system's.
 	Resolver *net.Resolver
+	// Stderr is what admin.audit_log calls stderr; nil is the process's.
+	Stderr io.Writer
 	// Log is the process log; nil discards it.
 	Log *slog.Logger
 	// Version is shown by the status and the metrics.
@@ -77,6 +81,7 @@ var ErrKilled = errors.New("stopped before the drain was finished")
 type Server struct {
 	options Options
 	log     *slog.Logger
+	stderr  io.Writer
 	source  string
 	boot    string
 	started time.Time
@@ -94,6 +99,9 @@ type Server struct {
 	current    atomic.Pointer[generation]
 	lastReload atomic.Pointer[api.Reload] // nil before the first one
 	logs       retiredLogs
+	audit      *admin.AuditLog
+	// stateFailed counts writes of the state file that failed.
+	stateFailed atomic.Uint64
 
 	// running are the goroutines of Run; fail ends it. Whoever adds to them holds changes, and looks that no drain
 	// has begun.
@@ -131,6 +139,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		options:     o,
 		log:         o.Log,
+		stderr:      o.Stderr,
 		source:      o.File,
 		boot:        randomHex(8),
 		started:     time.Now(),
@@ -144,6 +153,11 @@ func New(o Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	if s.stderr == nil {
+		s.stderr = os.Stderr
+	}
+	s.audit = admin.NewAuditLog(admin.AuditStream(s.stderr), s.log, time.Now)
+	s.teardown.add(s.audit.Close)
 	s.logWarnings(problems)
 	if err := s.first(cfg); err != nil {
 		return nil, errors.Join(err, s.teardown.run())
@@ -171,11 +185,16 @@ func (s *Server) first(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
-	built, err := s.build(before, cfg, plan)
+	lists, used := s.restore(cfg)
+	built, err := s.build(before, cfg, plan, lists)
 	if err != nil {
 		return err
 	}
 	s.current.Store(built)
+	s.useAudit(built)
+	if used {
+		built.keeper.save() // says at once whether it can; what was not used is left for who wants to see it
+	}
 	s.teardown.add(func() error { return errors.Join(s.logs.close(time.Now()), s.current.Load().close()) })
 	s.proxy = proxy.New(built.data, proxy.Hooks{Log: s.logRequest})
 	if left := s.inherited.names(); len(left) > 0 {
@@ -230,7 +249,8 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	s.proxy.Close()
 	stopKeeping()
 	last := s.current.Load()
-	s.stopEndpoints(last.admin, last.metrics)
+	s.stopEndpoints(last.admin, last.remote, last.metrics)
+	last.keeper.save()
 	s.running.Wait()
 	return err
 }
@@ -299,10 +319,21 @@ func (s *Server) Kill() { s.killOnce.Do(func() { close(s.killed) }) }
 
 // Reopen opens the log files anew, after they were moved away.
 func (s *Server) Reopen() error {
+	var errs []error
 	if err := s.current.Load().log.Reopen(); err != nil {
-		return fmt.Errorf("reopening access log: %w", err)
+		errs = append(errs, fmt.Errorf("reopening access log: %w", err))
 	}
-	return nil
+	return errors.Join(append(errs, s.audit.Reopen())...)
+}
+
+// useAudit lets the audit log write where a generation wants it.
+func (s *Server) useAudit(g *generation) {
+	if g.audit == nil {
+		return
+	}
+	if err := s.audit.Use(g.audit); err != nil {
+		s.log.Warn("closing the audit log that was written before", "error", err)
+	}
 }
 
 // Close undoes New where Run is not called.

@@ -31,6 +31,12 @@ type Runtime interface {
 	// are canonical and checked for the pool's scheme. It fails with [ErrNoPool] or [ErrFromFile] where
 	// a reload came in between, or with an [lb.MemberError]; the pool is unchanged then.
 	SetMembers(ctx context.Context, name string, members []lb.Member, actor string) (PoolView, error)
+	// RuntimeMembers is false where no list is taken at run time (admin.runtime_members).
+	RuntimeMembers() bool
+	// SaveMembers returns when the lists that were set are where they outlive the process, if they are kept at
+	// all. It is called after each SetMembers, without Changes held. What fails is the runtime's to report: the
+	// change has been made.
+	SaveMembers()
 	// Status is the process.
 	Status() api.Status
 	// Changes serialises changes: it is held over the steps of one (compare the revision, replace, note the
@@ -58,6 +64,8 @@ type PoolView struct {
 	Keepalive int
 	// Incarnation tells this pool from an earlier one of the same name, over restarts too.
 	Incarnation string
+	// RestoredFrom is when the state was written that the list comes from; zero: it comes from elsewhere.
+	RestoredFrom time.Time
 	// Engine answers questions about the pool as it is when it is asked.
 	Engine Engine
 }
@@ -91,7 +99,9 @@ type Options struct {
 	Journal Journal
 	// Metrics answers GET /metrics.
 	Metrics http.Handler
-	// Log gets a line for each change, done or refused, and for each answer 500.
+	// Audit gets a line for each change, done or refused.
+	Audit *AuditLog
+	// Log gets a line for each answer 500.
 	Log *slog.Logger
 }
 
@@ -155,30 +165,34 @@ func (h *handler) byMethod(methods map[string]route) http.Handler {
 	})
 }
 
-// serve is the way of every request: the guard, the call, and the problem where there is one.
+// serve is the way of every request: the guard, the call, the audit log, and the problem where there is one.
 func (h *handler) serve(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := refuseBrowser(r)
-		switch {
-		case err == nil:
-			err = rt.handle(w, r)
-		case rt.change != "":
-			h.audit(r, change{what: rt.change, pool: r.PathValue("name")}, err)
+		caller, err := guard(r, rt)
+		r = withCaller(withGuard(r, rt), caller)
+		answer := w
+		var asked *change
+		if rt.change != "" && !rt.isRehearsal(r) {
+			asked = &change{what: rt.change, pool: r.PathValue("name")}
+			r = withChange(r, asked)
+			answer = &audited{ResponseWriter: w, line: func() { h.record(r, asked, nil) }}
 		}
-		if err != nil {
-			h.respondProblem(w, r, err)
+		if asked != nil {
+			defer func() { h.record(r, asked, err) }() // a call that ends in a panic has a line too
 		}
+		if err == nil {
+			err = errUnfinished
+			err = rt.handle(answer, r)
+		}
+		if err == nil {
+			return
+		}
+		if asked != nil {
+			h.record(r, asked, err)
+		}
+		h.respondProblem(w, r, err)
 	})
 }
 
-// refuseBrowser refuses what a page in a browser sends. Whoever may open the socket may use the API, and a
-// browser that was led to it through some forwarded port has no say in that. The Host field is not
-// looked at: clients of a unix socket put anything there.
-func refuseBrowser(r *http.Request) error {
-	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
-		if r.Header.Get(name) != "" {
-			return refuse(api.CodeForbidden, "requests from a browser are not taken: %s is set", name)
-		}
-	}
-	return nil
-}
+// errUnfinished is what came of a call that has not returned.
+var errUnfinished = errors.New("the call has not come to its end")

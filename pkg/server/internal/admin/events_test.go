@@ -71,8 +71,10 @@ func TestEventsRefused(t *testing.T) {
 
 // The kinds that the engine has are those of the API.
 func TestKindsAreTheEngines(t *testing.T) {
-	want := []lb.EventKind{lb.EventEjected, lb.EventProbation, lb.EventRecovered, lb.EventAdded, lb.EventRemoved, lb.EventReweighted, lb.EventGap}
-	got := []lb.EventKind{api.EventEjected, api.EventProbation, api.EventRecovered, api.EventAdded, api.EventRemoved, api.EventReweighted, api.EventGap}
+	want := []lb.EventKind{lb.EventEjected, lb.EventProbation, lb.EventRecovered, lb.EventAdded, lb.EventRemoved, lb.EventReweighted,
+		lb.EventReload, lb.EventPoolAdded, lb.EventPoolRebuilt, lb.EventPoolRemoved, lb.EventGap}
+	got := []lb.EventKind{api.EventEjected, api.EventProbation, api.EventRecovered, api.EventAdded, api.EventRemoved, api.EventReweighted,
+		api.EventReload, api.EventPoolAdded, api.EventPoolRebuilt, api.EventPoolRemoved, api.EventGap}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

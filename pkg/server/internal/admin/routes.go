@@ -107,7 +107,7 @@ func (h *handler) routes() []route {
 			body:    api.SetMembers{},
 			answers: inJSON(eitherOf{api.Upstream{}, api.Change{}}),
 			refusals: []string{
-				api.CodePoolNotFound, api.CodeMembersFromFile, api.CodeBodyTooLarge,
+				api.CodePoolNotFound, api.CodeNoRuntimeMembers, api.CodeMembersFromFile, api.CodeBodyTooLarge,
 				api.CodeInvalidBody, api.CodeInvalidMembers, api.CodePreconditionFailed,
 			},
 		}},
@@ -153,6 +153,8 @@ func statusOf(code string) int {
 		return http.StatusNotFound
 	case api.CodeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
+	case api.CodeNoRuntimeMembers:
+		return http.StatusNotImplemented
 	case api.CodeMembersFromFile, api.CodeNoKeys, api.CodeReloadRefused:
 		return http.StatusConflict
 	case api.CodeBodyTooLarge:

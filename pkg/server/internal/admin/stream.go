@@ -52,6 +52,9 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 	heartbeat := time.NewTicker(api.HeartbeatSeconds * time.Second)
 	defer heartbeat.Stop()
 	for ended := false; ; {
+		if stillAllowed(r) != nil {
+			return nil // a certificate was revoked, a role taken away
+		}
 		events, more := h.Journal.Since(s.seen)
 		if s.write(events) != nil || ended {
 			return nil // the head is out, and whoever cannot be written to cannot be told

@@ -49,22 +49,17 @@ func (h *handler) showUpstream(w http.ResponseWriter, r *http.Request) error {
 	return respondUpstream(w, p)
 }
 
-// setMembers answers PUT /v1/upstreams/{name}, and audits it whatever comes of it. A rehearsal is no change.
+// setMembers answers PUT /v1/upstreams/{name}. A rehearsal is no change.
 func (h *handler) setMembers(w http.ResponseWriter, r *http.Request) error {
-	values, queryErr := query(r, api.ParamDryRun)
-	rehearsal := false
-	if queryErr == nil {
-		rehearsal, queryErr = boolean(values, api.ParamDryRun)
-	}
-	c := change{what: changeMembers, pool: r.PathValue("name")}
+	rehearsal, queryErr := asksToRehearse(r)
 	if rehearsal {
-		return h.rehearse(w, r, &c)
+		return h.rehearse(w, r)
 	}
-	p, err := h.replace(w, r, &c, queryErr)
-	h.audit(r, c, err)
+	p, err := h.replace(w, r, changeOf(r), queryErr)
 	if err != nil {
 		return err
 	}
+	h.Runtime.SaveMembers()
 	return respondUpstream(w, p)
 }
 
@@ -80,7 +75,7 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change, que
 	if _, err := h.matching(r, c); err != nil {
 		return PoolView{}, err
 	}
-	p, err := h.Runtime.SetMembers(r.Context(), c.pool, members, who(r))
+	p, err := h.Runtime.SetMembers(r.Context(), c.pool, members, who(r).String())
 	if err != nil {
 		return PoolView{}, refusal(r, err)
 	}
@@ -89,7 +84,8 @@ func (h *handler) replace(w http.ResponseWriter, r *http.Request, c *change, que
 }
 
 // rehearse answers a PUT that is to change nothing. It is refused with what the change would be refused with.
-func (h *handler) rehearse(w http.ResponseWriter, r *http.Request, c *change) error {
+func (h *handler) rehearse(w http.ResponseWriter, r *http.Request) error {
+	c := changeOf(r)
 	members, err := h.requested(w, r, c, nil)
 	if err != nil {
 		return err
@@ -103,8 +99,8 @@ func (h *handler) rehearse(w http.ResponseWriter, r *http.Request, c *change) er
 	return respond(w, rehearsed(done, p))
 }
 
-// requested is the list that a PUT brings. It is checked in the order in which refusals are promised: 404, 409,
-// 413, 400. What is wrong with the query comes in as queryErr: somebody who asks for more than this call does
+// requested is the list that a PUT brings. It is checked in the order in which refusals are promised: 404, 501,
+// 409, 413, 400. What is wrong with the query comes in as queryErr: somebody who asks for more than this call does
 // must not get just this.
 func (h *handler) requested(w http.ResponseWriter, r *http.Request, c *change, queryErr error) ([]lb.Member, error) {
 	p, err := h.writable(r, c)
@@ -148,6 +144,10 @@ func (h *handler) writable(r *http.Request, c *change) (PoolView, error) {
 		return PoolView{}, noPool(r)
 	}
 	c.before, c.after = p.Status.Revision, p.Status.Revision
+	if !h.Runtime.RuntimeMembers() {
+		return PoolView{}, refuse(api.CodeNoRuntimeMembers,
+			"members cannot be set at run time here (admin.runtime_members: false)")
+	}
 	if !p.FromAPI {
 		return PoolView{}, fromFile(r)
 	}
@@ -196,4 +196,23 @@ func matches(fields []string, tag string) bool {
 // tag, as a weak one too.
 func excluded(fields []string, tag string) bool {
 	return len(fields) > 0 && (matches(fields, tag) || matches(fields, "W/"+tag))
+}
+
+// asksToRehearse tells whether a request asks for what a change would do, and not for the change. The error is what is
+// wrong with its query; it asks for nothing then.
+func asksToRehearse(r *http.Request) (bool, error) {
+	values, err := query(r, api.ParamDryRun)
+	if err != nil {
+		return false, err
+	}
+	return boolean(values, api.ParamDryRun)
+}
+
+// isRehearsal tells whether a request to a route that changes something asks only for what it would change.
+func (rt route) isRehearsal(r *http.Request) bool {
+	if rt.change != changeMembers {
+		return false
+	}
+	rehearsal, err := asksToRehearse(r)
+	return rehearsal && err == nil
 }

@@ -43,10 +43,13 @@ func TestSetMembers(t *testing.T) {
 	if diff := cmp.Diff([]string{"uid=1000 gid=100 pid=4242"}, f.runtime.actors); diff != "" {
 		t.Error(diff)
 	}
-	const wantLog = `level=INFO msg="admin change" what=set_members pool=api who="uid=1000 gid=100 pid=4242" from=socket ` +
-		`revision_before=7 revision_after=8 result=done detail="2 members"` + "\n"
-	if diff := cmp.Diff(wantLog, f.log.String()); diff != "" {
+	want := []string{`"set_members","pool":"api","who":{"uid":1000,"gid":100,"pid":4242},"from":"socket",` +
+		`"revision_before":7,"revision_after":8,"result":"done","detail":"2 members"}`}
+	if diff := cmp.Diff(want, f.lines()); diff != "" {
 		t.Error(diff)
+	}
+	if f.runtime.saves != 1 {
+		t.Errorf("%d saves", f.runtime.saves)
 	}
 }
 
@@ -74,6 +77,7 @@ func TestSetMembersRefused(t *testing.T) {
 		{"no pool", "/v1/upstreams/none", valid, nil, 404, api.CodePoolNotFound, `there is no pool "none"`},
 		{"no pool before body", "/v1/upstreams/none", large, nil, 404, api.CodePoolNotFound, `there is no pool "none"`},
 		{"slash in the name", "/v1/upstreams/a%2Fb", valid, nil, 404, api.CodePoolNotFound, `there is no pool "a/b"`},
+		{"no pool before 501", "/v1/upstreams/none", valid, nil, 404, api.CodePoolNotFound, `there is no pool "none"`},
 		{"from file", "/v1/upstreams/file", valid, nil, 409, api.CodeMembersFromFile, "pool file takes its members from the configuration file (members_from: file)"},
 		{"from file before body", "/v1/upstreams/file", large, nil, 409, api.CodeMembersFromFile, "pool file takes its members from the configuration file (members_from: file)"},
 		{"too large", "/v1/upstreams/api", large, nil, 413, api.CodeBodyTooLarge, "body: larger than 2097152 bytes"},
@@ -95,11 +99,12 @@ func TestSetMembersRefused(t *testing.T) {
 			if tt.status == 404 {
 				before = 0
 			}
-			if want := fmt.Sprintf("revision_before=%d revision_after=%d result=refused detail=", before, before); !strings.Contains(f.log.String(), want) {
-				t.Errorf("audit without %q: %s", want, f.log.String())
+			want := fmt.Sprintf(`"revision_before":%d,"revision_after":%d,"result":"refused","detail":`, before, before)
+			if lines := f.lines(); len(lines) != 1 || !strings.Contains(lines[0], want) {
+				t.Errorf("audit: %q, want one line with %s", lines, want)
 			}
-			if n := strings.Count(f.log.String(), "\n"); n != 1 {
-				t.Errorf("%d audit lines: %s", n, f.log.String())
+			if f.runtime.saves != 0 {
+				t.Error("what was not changed was saved")
 			}
 		})
 	}
@@ -169,8 +174,8 @@ func TestSetMembersRuntimeRefuses(t *testing.T) {
 			if p.Status != tt.status || p.Code != tt.code || res.StatusCode != tt.status || strings.Contains(p.Detail, "secret") {
 				t.Errorf("%+v", p)
 			}
-			if !strings.Contains(f.log.String(), "result="+tt.result) {
-				t.Errorf("audit: %s", f.log.String())
+			if lines := f.lines(); len(lines) != 1 || !strings.Contains(lines[0], `"result":"`+tt.result+`"`) {
+				t.Errorf("audit: %q", lines)
 			}
 		})
 	}
@@ -179,8 +184,8 @@ func TestSetMembersRuntimeRefuses(t *testing.T) {
 func TestAuditHoldsHostileNames(t *testing.T) {
 	f := newFixture(t)
 	f.do("PUT", "/v1/upstreams/a%0aforged%20"+strings.Repeat("x", 4000), `{"members": []}`)
-	if n := strings.Count(f.log.String(), "\n"); n != 1 || f.log.Len() > 1500 {
-		t.Errorf("%d lines, %d bytes: %s", n, f.log.Len(), f.log.String())
+	if n := strings.Count(f.audit.String(), "\n"); n != 1 || len(f.audit.String()) > 1500 {
+		t.Errorf("%d lines, %d bytes: %s", n, len(f.audit.String()), f.audit.String())
 	}
 }
 
@@ -189,8 +194,8 @@ func TestAuditFrom(t *testing.T) {
 	r := httptest.NewRequest("PUT", "/v1/upstreams/api", strings.NewReader(`{"members": []}`))
 	r.RemoteAddr = "[2001:db8::1]:4711"
 	f.handler.ServeHTTP(httptest.NewRecorder(), r)
-	if want := `who=unknown from=[2001:db8::1]:4711`; !strings.Contains(f.log.String(), want) {
-		t.Errorf("audit without %q: %s", want, f.log.String())
+	if want := `"who":{},"from":"[2001:db8::1]:4711"`; !strings.Contains(f.audit.String(), want) {
+		t.Errorf("audit without %q: %s", want, f.audit.String())
 	}
 }
 

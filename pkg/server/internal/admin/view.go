@@ -60,6 +60,10 @@ func upstream(p PoolView) api.Upstream {
 	if s.Budget != nil {
 		u.RetryBudget = &api.RetryBudget{Ratio: s.Budget.Ratio, MinPerSecond: s.Budget.MinPerSecond}
 	}
+	if !p.RestoredFrom.IsZero() {
+		from := p.RestoredFrom.UTC().Truncate(time.Millisecond)
+		u.RestoredFrom = &from
+	}
 	for _, m := range p.Status.Members {
 		u.Members = append(u.Members, member(m))
 	}

@@ -17,7 +17,7 @@ type collector struct {
 
 	requests, duration, ejected, retries, members   *prometheus.Desc
 	connections, accepted, inFlight, listenRequests *prometheus.Desc
-	resends, logDropped                             *prometheus.Desc
+	resends, logDropped, auditFailed, stateFailed   *prometheus.Desc
 	buildInfo, reloadSuccess, reloadTime            *prometheus.Desc
 	// build never changes.
 	build prometheus.Metric
@@ -53,6 +53,10 @@ func newCollector(read func() Snapshot, version, goVersion string) *collector {
 			"Requests sent again to the same member because a kept-alive connection was stale.", "tenant", "application", "protocol"),
 		logDropped: desc("scalws_access_log_dropped_total",
 			"Access log lines lost because the output stood still or failed."),
+		auditFailed: desc("scalws_audit_log_failed_total",
+			"Changes whose line in the audit log could not be written."),
+		stateFailed: desc("scalws_state_file_failed_total",
+			"Writes of the state file that failed."),
 		buildInfo: desc("scalws_build_info",
 			"Always 1; the labels say what is running.", "version", "goversion"),
 		reloadSuccess: desc("scalws_config_last_reload_success",
@@ -78,7 +82,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.requests, c.duration, c.ejected, c.retries, c.members,
 		c.connections, c.accepted, c.inFlight, c.listenRequests,
-		c.resends, c.logDropped, c.buildInfo, c.reloadSuccess, c.reloadTime,
+		c.resends, c.logDropped, c.auditFailed, c.stateFailed, c.buildInfo, c.reloadSuccess, c.reloadTime,
 	} {
 		ch <- d
 	}
@@ -103,6 +107,8 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 		out.counter(c.resends, r.Count, label("application", r.Application), label("protocol", r.Protocol), label("tenant", r.Tenant))
 	}
 	out.counter(c.logDropped, s.LogDropped)
+	out.counter(c.auditFailed, s.AuditFailed)
+	out.counter(c.stateFailed, s.StateFailed)
 	if !s.Reload.At.IsZero() {
 		out.gauge(c.reloadSuccess, number(s.Reload.Success))
 		out.gauge(c.reloadTime, float64(s.Reload.At.UnixMilli())/1000)

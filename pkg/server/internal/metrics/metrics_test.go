@@ -49,8 +49,10 @@ func sample() Snapshot {
 			{Tenant: "acme", Application: "shop", Protocol: "h1", Count: 2},
 			{Tenant: "acme", Application: "shop", Protocol: "h2", Count: 1},
 		},
-		LogDropped: 12,
-		Reload:     Reload{Success: true, At: time.UnixMilli(1_796_000_000_250)},
+		LogDropped:  12,
+		AuditFailed: 13,
+		StateFailed: 14,
+		Reload:      Reload{Success: true, At: time.UnixMilli(1_796_000_000_250)},
 	}
 }
 
@@ -75,6 +77,7 @@ type family struct{ name, kind, labels string }
 func families() []family {
 	return []family{
 		{"scalws_access_log_dropped_total", "counter", ""},
+		{"scalws_audit_log_failed_total", "counter", ""},
 		{"scalws_build_info", "gauge", "version, goversion"},
 		{"scalws_config_last_reload_success", "gauge", ""},
 		{"scalws_config_last_reload_timestamp_seconds", "gauge", ""},
@@ -82,6 +85,7 @@ func families() []family {
 		{"scalws_listener_connections_accepted_total", "counter", "listener"},
 		{"scalws_listener_requests_in_flight", "gauge", "listener"},
 		{"scalws_listener_requests_total", "counter", "listener, protocol"},
+		{"scalws_state_file_failed_total", "counter", ""},
 		{"scalws_upstream_member_ejected", "gauge", "pool, member"},
 		{"scalws_upstream_members", "gauge", "pool"},
 		{"scalws_upstream_pool_retries_total", "counter", "pool"},

@@ -13,7 +13,9 @@ type Snapshot struct {
 	Resends   []Resend
 	// LogDropped counts access log lines that were lost.
 	LogDropped uint64
-	Reload     Reload
+	// AuditFailed counts audit log lines that could not be written, StateFailed writes of the state file.
+	AuditFailed, StateFailed uint64
+	Reload                   Reload
 }
 
 // Listener is a listener that is served now.
