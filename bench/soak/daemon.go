@@ -43,21 +43,24 @@ type sections struct {
 	secure       bool
 }
 
-// loaded is the configuration under h2load.
-var loaded = sections{rest: `upstreams:
+// loaded is the configuration under h2load, with a number of idle connections a member: another number has a reload
+// build the pool anew.
+func loaded(keepalive int) sections {
+	return sections{rest: fmt.Sprintf(`upstreams:
   p:
     members_from: api
-    keepalive: 64
+    keepalive: %d
 tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: proxy, upstream: {pool: p}}}]}]
-`}
+`, keepalive)}
+}
 
 func (d *daemon) text(s sections) string {
 	listeners := fmt.Sprintf("{name: http, address: %q, h2c: true}", d.address)
 	if d.secure != "" {
 		listeners += fmt.Sprintf(", {name: https, address: %q, tls: {cert_file: %q, key_file: %q}}", d.secure, d.pair.Cert, d.pair.Key)
 	}
-	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [%s]\n%smetrics: {address: %q}\naccess_log: {output: %q}\n%s",
-		listeners, s.server, d.metrics, d.AccessLog(), s.rest)
+	return fmt.Sprintf("server:\n  max_body: 0\n  listeners: [%s]\n%smetrics: {address: %q}\naccess_log: {output: %q}\nadmin: {audit_log: %q}\n%s",
+		listeners, s.server, d.metrics, d.AccessLog(), filepath.Join(d.dir, "audit.log"), s.rest)
 }
 
 // Address is where it listens.

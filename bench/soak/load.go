@@ -42,6 +42,31 @@ func (d *daemon) loadWhile(ctx context.Context, requests, connections int, what 
 // setAgain gives the pool all members that it had at first.
 func (d *daemon) setAgain(ctx context.Context) error { return d.set(ctx, d.all) }
 
+// reloadOften reloads 50 times a second: every fourth time with a pool that is built anew, otherwise with one that stays.
+func (d *daemon) reloadOften(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	n := 0
+	for {
+		select {
+		case <-ctx.Done():
+			fmt.Printf("                        the configuration was reloaded %d times\n", n)
+			if n == 0 {
+				return errors.New("the load was over before a reload: give it more requests")
+			}
+			return nil
+		case <-tick.C:
+			if err := d.configure(loaded(64 - n/4%2)); err != nil {
+				return err
+			}
+			if _, err := d.admin.Reload(context.WithoutCancel(ctx)); err != nil {
+				return fmt.Errorf("reloading: %w", err)
+			}
+			n++
+		}
+	}
+}
+
 func line(out []byte, begin string) string {
 	for _, l := range strings.Split(string(out), "\n") {
 		if strings.HasPrefix(l, begin) {

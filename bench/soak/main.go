@@ -81,7 +81,7 @@ func underLoad(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer ms.close()
-	d, err := startDaemon(ctx, loaded, o.race)
+	d, err := startDaemon(ctx, loaded(64), o.race)
 	if err != nil {
 		return err
 	}
@@ -106,6 +106,9 @@ func underLoad(ctx context.Context, o options) (err error) {
 	if err := d.loadWhile(ctx, o.requests, o.connections, "replacing the list 20 times a second", func(ctx context.Context) error {
 		return ms.shuffle(ctx, d)
 	}); err != nil {
+		return err
+	}
+	if err := d.loadWhile(ctx, o.requests, o.connections, "reloading 50 times a second", d.reloadOften); err != nil {
 		return err
 	}
 	if err := d.loadWhile(ctx, o.requests, o.connections, "a member dies", ms.killOne); err != nil {
