@@ -199,10 +199,15 @@ func (m *Member) end() {
 func (m *Member) accept(listener net.Listener) {
 	for {
 		conn, err := listener.Accept()
-		if err != nil {
+		switch {
+		case err == nil:
+			m.admit(conn)
+		case errors.Is(err, syscall.EMFILE):
+			// The test has taken the descriptors away. The connection waits until one comes back.
+			<-time.After(time.Millisecond)
+		default:
 			return
 		}
-		m.admit(conn)
 	}
 }
 

@@ -21,8 +21,8 @@ func TestIdleTimeoutRunsFromTheLastAnswer(t *testing.T) {
 	c := servertest.Dial(t, d.Address)
 	var last time.Time
 	for range 3 {
-		c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		last = time.Now()
+		c.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 		c.Final("GET")
 		pass(d, last, idle/3)
 	}
