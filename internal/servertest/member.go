@@ -3,11 +3,14 @@ package servertest
 import (
 	"bufio"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // Member is a scripted server that logs what it receives. Create it with [NewMember],
