@@ -12,13 +12,20 @@ import (
 	"github.com/scalws/scalws/pkg/lb"
 )
 
+// What schemas say of addresses.
+const (
+	unixPath    = "unix:/.+"
+	ipAndPort   = `([0-9]{1,3}(\.[0-9]{1,3}){3}|\[[0-9A-Fa-f:.]+(%[0-9A-Za-z_.-]+)?\]):[0-9]+`
+	hostAndPort = `([0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]+`
+)
+
 // listenAddress takes "ip:port", "[ipv6]:port" and, where unix is true, "unix:/path".
 func listenAddress(unix bool) strict.Form[string] {
-	bound := "ip:port or [ipv6]:port"
+	bound, schema := "ip:port or [ipv6]:port", strict.Pattern("^"+ipAndPort+"$")
 	if unix {
-		bound = "ip:port, [ipv6]:port or unix:/path"
+		bound, schema = "ip:port, [ipv6]:port or unix:/path", strict.Pattern("^("+unixPath+"|"+ipAndPort+")$")
 	}
-	return strict.Form[string]{Wants: "an address", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
+	return strict.Form[string]{Wants: "an address", Bound: bound, Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		invalid := func(hint string) (string, *strict.Fault) {
 			return "", &strict.Fault{Code: codeInvalidAddress,
 				Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text)), Hint: hint}
@@ -56,7 +63,8 @@ func filePath(words ...string) strict.Form[string] {
 	if len(words) > 0 {
 		bound = strings.Join(words, ", ") + " or an absolute path"
 	}
-	return strict.Form[string]{Wants: "a text", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
+	schema := strict.Pattern("^(" + strings.Join(append([]string{"/.*"}, words...), "|") + ")$")
+	return strict.Form[string]{Wants: "a text", Bound: bound, Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		for _, w := range words {
 			if text == w {
 				return text, nil
@@ -75,7 +83,7 @@ func filePath(words ...string) strict.Form[string] {
 
 // socketPath takes the path of a socket file.
 func socketPath() strict.Form[string] {
-	return strict.Form[string]{Wants: "a text", Bound: "an absolute path of at most 107 bytes", Parse: func(text string) (string, *strict.Fault) {
+	return strict.Form[string]{Wants: "a text", Bound: "an absolute path of at most 107 bytes", Schema: strict.Pattern("^/.{1,106}$"), Parse: func(text string) (string, *strict.Fault) {
 		if !filepath.IsAbs(text) || strings.ContainsFunc(text, unicode.IsControl) {
 			return "", &strict.Fault{Code: codeInvalidFilePath, Message: fmt.Sprintf("must be an absolute path, found %q", strict.Shorten(text)),
 				Hint: "for example /run/scalws/admin.sock"}
@@ -93,7 +101,9 @@ func socketPath() strict.Form[string] {
 func mode() strict.Form[uint32] {
 	const rule = `write it in octal with a leading 0, for example "0660"`
 	format := func(n uint32) string { return fmt.Sprintf("%04o", n) }
-	return strict.Form[uint32]{Wants: "a file mode", Bound: `"0600" to "0770"`, Takes: strict.AsWritten, Format: format, Parse: func(text string) (uint32, *strict.Fault) {
+	// Without quotes some readers of YAML take it for an octal number, some for a decimal one.
+	schema := strict.AnyOf(strict.Shown{{Key: "type", Value: "integer"}}, strict.Pattern("^0[67][0-7]0$"))
+	return strict.Form[uint32]{Wants: "a file mode", Bound: `"0600" to "0770"`, Takes: strict.AsWritten, Format: format, Schema: schema, Parse: func(text string) (uint32, *strict.Fault) {
 		n, err := strconv.ParseUint(text, 8, 32)
 		if err != nil || len(text) != 4 || text[0] != '0' {
 			return 0, &strict.Fault{Code: codeInvalidMode, Message: fmt.Sprintf("must be a file mode, found %q", strict.Shorten(text)), Hint: rule}
@@ -112,7 +122,7 @@ func mode() strict.Form[uint32] {
 // prefix takes a network, or an address as the network of that one address. An IPv4-mapped network is
 // the IPv4 network.
 func prefix() strict.Form[netip.Prefix] {
-	return strict.Form[netip.Prefix]{Wants: "a network", Bound: "10.0.0.0/8, 2001:db8::/32 or one address", Format: netip.Prefix.String, Parse: func(text string) (netip.Prefix, *strict.Fault) {
+	return strict.Form[netip.Prefix]{Wants: "a network", Bound: "10.0.0.0/8, 2001:db8::/32 or one address", Format: netip.Prefix.String, Schema: strict.Pattern("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"), Parse: func(text string) (netip.Prefix, *strict.Fault) {
 		invalid := func(hint string) (netip.Prefix, *strict.Fault) {
 			return netip.Prefix{}, &strict.Fault{Code: codeInvalidPrefix,
 				Message: fmt.Sprintf("must be a network such as 10.0.0.0/8, found %q", strict.Shorten(text)), Hint: hint}
@@ -151,7 +161,7 @@ func prefix() strict.Form[netip.Prefix] {
 // not.
 func singleAddress() strict.Form[Address] {
 	const bound = "http://host:port, https://host:port or unix:/path"
-	return strict.Form[Address]{Wants: "an address", Bound: bound, Format: Address.String, Parse: func(text string) (Address, *strict.Fault) {
+	return strict.Form[Address]{Wants: "an address", Bound: bound, Format: Address.String, Schema: strict.Pattern(`^(` + unixPath + `|[Hh][Tt][Tt][Pp][Ss]?://[^/?#@]+)$`), Parse: func(text string) (Address, *strict.Fault) {
 		invalid := func(hint string) (Address, *strict.Fault) {
 			return Address{}, &strict.Fault{Code: codeInvalidAddress,
 				Message: fmt.Sprintf("must be %s, found %q", bound, strict.Shorten(text)), Hint: hint}

@@ -40,6 +40,13 @@ const (
 	codeDuplicateCertificate  = "duplicate_certificate"
 	codeInvalidKeyFile        = "invalid_key_file"
 	codeIgnoredKey            = "ignored_key"
+	codeLongWait              = "long_wait"
+	codeShortCooldown         = "short_cooldown"
+	codeTinyShare             = "tiny_share"
+	codeHTTPSWithoutKeepalive = "https_without_keepalive"
+	codeHashOneMember         = "hash_one_member"
+	codeNoTimeLimit           = "no_time_limit"
+	codeShortShutdown         = "short_shutdown"
 	codeInvalidPattern        = "invalid_pattern"
 	codeNoSites               = "no_sites"
 	codePoolsInSite           = "pools_in_site"
@@ -114,5 +121,12 @@ func Codes() []Code {
 		{codePoolsInSite, strict.Error, "A site file has upstreams."},
 		{codeProxyAndRuntime, strict.Error, "A site file has both proxy and runtime."},
 		{codeIgnoredKey, strict.Warning, "The key has no effect where it stands."},
+		{codeLongWait, strict.Warning, "All attempts of a request together take longer than clients wait."},
+		{codeShortCooldown, strict.Warning, "A cooldown is shorter than the timeout by which a member that hangs is found out."},
+		{codeTinyShare, strict.Warning, "A weight gives a member less than 0.5 % of the requests."},
+		{codeHTTPSWithoutKeepalive, strict.Warning, "No connection to the members of an https pool is kept."},
+		{codeHashOneMember, strict.Warning, "A pool hashes a key and has one member."},
+		{codeNoTimeLimit, strict.Warning, "A timeout of 0 leaves a request waiting for ever."},
+		{codeShortShutdown, strict.Warning, "The daemon stops before the answers that it waits for can come."},
 	}
 }

@@ -22,7 +22,8 @@ const (
 
 // fileName takes the name of a file.
 func fileName(bound string) strict.Form[string] {
-	return strict.Form[string]{Wants: "a text", Bound: bound, Parse: func(text string) (string, *strict.Fault) {
+	schema := strict.Shown{{Key: "type", Value: "string"}, {Key: "minLength", Value: 1}, {Key: "maxLength", Value: maxFilePath}}
+	return strict.Form[string]{Wants: "a text", Bound: bound, Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		switch {
 		case text == "":
 			return "", &strict.Fault{Code: strict.CodeInvalidText, Message: "must not be empty"}

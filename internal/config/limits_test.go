@@ -114,7 +114,7 @@ func TestNamedFilesAreRelative(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "affinity.key"), make([]byte, minAffinityKey))
 	write(t, filepath.Join(dir, "scalws.yaml"), []byte(smallest+
-		"upstreams: {a: {members: [{address: x:1}], balance: hash, hash: {by: cookie, key_file: affinity.key}}}"))
+		"upstreams: {a: {members: [{address: x:1}, {address: x:2}], balance: hash, hash: {by: cookie, key_file: affinity.key}}}"))
 	cfg, problems := Load(filepath.Join(dir, "scalws.yaml"))
 	if len(problems) > 0 {
 		t.Fatal(problems)

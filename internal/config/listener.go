@@ -43,7 +43,7 @@ func listenerTLS(t *ListenerTLS) strict.Kind {
 		strict.Field{Name: "client_ca_file", Otherwise: "clients need no certificate", Kind: namedFile(&t.ClientCAFile),
 			Meaning: "CA certificates, PEM. Clients must have a certificate of one of them."},
 		strict.Field{Name: "min_version", Def: string(TLS12), Kind: strict.Scalar(&t.MinVersion, tlsVersion()),
-			Meaning: "Oldest version of TLS that is spoken."})...))
+			Meaning: "Oldest version of TLS that is spoken."})...)).Also(listenerTLSRules()...)
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		read(d, v)
@@ -72,6 +72,7 @@ func keyPairFields(p *KeyPair, inList bool) []strict.Field {
 func tlsVersion() strict.Form[TLSVersion] {
 	f := strict.Choice(TLS12, TLS13)
 	f.Wants, f.Takes = "a version of TLS", strict.AsWritten
+	f.Schema = strict.Shown{{Key: "enum", Value: []any{TLS12, TLS13, 1.2, 1.3}}}
 	return f
 }
 

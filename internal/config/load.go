@@ -60,11 +60,15 @@ type checker struct {
 func (d checker) check(c *Config) *sites {
 	d.checkServer(c)
 	d.checkAdmin(c)
+	var byDefault Server
+	strict.Section(serverFields(&byDefault)).Preset("")
 	for i := range c.Upstreams {
 		d.checkUpstream(&c.Upstreams[i])
+		d.checkNumbers(&c.Upstreams[i], c.Server.UpstreamClient, byDefault.UpstreamClient)
 	}
 	pools, domains := d.poolNames(c), make(claims)
 	d.checkTenants(c, pools, domains)
+	d.checkShutdown(c, byDefault)
 	return d.findSites(c, pools, domains)
 }
 
@@ -133,7 +137,7 @@ func rootFields(c *Config) []strict.Field {
 		{Name: "access_log", Kind: strict.Section(accessLogFields(&c.AccessLog)),
 			Meaning: "Where a line for each request goes."},
 		{Name: "upstreams", Otherwise: "none", Kind: strict.Named(&c.Upstreams, maxPools, name(), freshUpstream, upstreamName, func(u *Upstream) strict.Kind {
-			return strict.Section(upstreamFields(u))
+			return strict.Section(upstreamFields(u)).Also(upstreamRules()...)
 		}), Meaning: "The pools by name."},
 		{Name: "sites", Otherwise: "none", Kind: sitePattern(&c.Sites),
 			Meaning: "Site files, as a pattern relative to this file, for example sites/*.yaml. Each is one application of the tenant sites, called like the file without its ending."},

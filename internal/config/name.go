@@ -18,7 +18,8 @@ const (
 
 // name takes what pools, tenants, applications and listeners are called.
 func name() strict.Form[string] {
-	return strict.Form[string]{Wants: "a name", Bound: "letters, digits, _ . -; 1 to 253 characters", Parse: parseName}
+	schema := append(strict.Pattern("^[A-Za-z0-9][A-Za-z0-9_.-]*$"), strict.Entry{Key: "maxLength", Value: maxName})
+	return strict.Form[string]{Wants: "a name", Bound: "letters, digits, _ . -; 1 to 253 characters", Schema: schema, Parse: parseName}
 }
 
 func parseName(text string) (string, *strict.Fault) {
@@ -56,7 +57,8 @@ func isToken(s string) bool {
 
 // domain takes "example.com", "*.example.com" and "*", in lower case.
 func domain() strict.Form[string] {
-	return strict.Form[string]{Wants: "a domain", Bound: "example.com, *.example.com or *", Parse: func(text string) (string, *strict.Fault) {
+	schema := strict.Pattern(`^(\*|(\*\.)?[0-9A-Za-z_.-]*[0-9A-Za-z_-])$`)
+	return strict.Form[string]{Wants: "a domain", Bound: "example.com, *.example.com or *", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		if text == "*" {
 			return text, nil
 		}
@@ -70,7 +72,7 @@ func domain() strict.Form[string] {
 
 // hostName takes a host name or an IP address.
 func hostName() strict.Form[string] {
-	return strict.Form[string]{Wants: "a host name or an IP address", Parse: func(text string) (string, *strict.Fault) {
+	return strict.Form[string]{Wants: "a host name or an IP address", Schema: strict.Pattern("^[0-9A-Za-z_.:-]+$"), Parse: func(text string) (string, *strict.Fault) {
 		if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 			return a.Unmap().String(), nil
 		}
@@ -116,7 +118,8 @@ func lowerASCII(s string) string {
 
 // routePath takes the path of a request, as it is written there (RFC 3986 section 3.3).
 func routePath() strict.Form[string] {
-	return strict.Form[string]{Wants: "a path", Bound: "begins with /, 1 to 4096 bytes", Parse: func(text string) (string, *strict.Fault) {
+	schema := append(strict.Pattern(`^/[!"$-)+->@-~]*$`), strict.Entry{Key: "maxLength", Value: maxRoutePath})
+	return strict.Form[string]{Wants: "a path", Bound: "begins with /, 1 to 4096 bytes", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		invalid := func(message, hint string) (string, *strict.Fault) {
 			return "", &strict.Fault{Code: codeInvalidRoutePath, Message: message, Hint: hint}
 		}

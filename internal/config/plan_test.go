@@ -73,7 +73,7 @@ func TestCompare(t *testing.T) {
 		"another cookie":                              {"hash: {by: cookie}", "hash: {by: cookie, name: X}", "rebuilt b hash.name affinity\n"},
 		"no hash any more":                            {"balance: hash, hash: {by: cookie}", "balance: round_robin", "rebuilt b balance,hash affinity\n"},
 		"file to api":                                 {"a: {members", "a: {members_from: api, members", "rebuilt a members_from\n"},
-		"api to file":                                 {"b: {members_from: api,", `b: {members: [{address: "192.0.2.7:80"}],`, "rebuilt b members_from +1 -1 ~0 =0\n"},
+		"api to file":                                 {"b: {members_from: api,", `b: {members: [{address: "192.0.2.7:80"}, {address: "192.0.2.8:80"}],`, "rebuilt b members_from +2 -1 ~0 =0\n"},
 		"TLS":                                         {"c: {scheme: https", "c: {scheme: https, tls: {server_name: c.example}", "rebuilt c tls\n"},
 		"the client certificate":                      {"server:\n", "server:\n  upstream_client: {" + key + "}\n", "rebuilt c upstream_client.cert_file,upstream_client.key_file\nsettings server.upstream_client.cert_file,server.upstream_client.key_file\n"},
 		"timeouts of members":                         {"server:\n", "server:\n  upstream_client: {connect_timeout: 1s, idle_timeout: 1s}\n", "application changed t/x runtime.connect_timeout\napplication changed t/y runtime.connect_timeout\nsettings server.upstream_client.connect_timeout,server.upstream_client.idle_timeout\n"},

@@ -15,7 +15,7 @@ const defaultBackendWeight = "1"
 // proxyRuntime reads a proxy runtime. It starts from base, the upstream_client of the server, and fills in
 // what depends on other keys. Keys that go without saying where it stands are left out.
 func proxyRuntime(r *Runtime, base *Client, without ...string) strict.Kind {
-	k := strict.Section(slices.DeleteFunc(runtimeFields(r), func(f strict.Field) bool { return slices.Contains(without, f.Name) }))
+	k := strict.Section(slices.DeleteFunc(runtimeFields(r), func(f strict.Field) bool { return slices.Contains(without, f.Name) })).Also(runtimeRules()...)
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		r.Client = *base
@@ -43,7 +43,7 @@ func runtimeFields(r *Runtime) []strict.Field {
 		{Name: "upstream", Otherwise: "backends", Kind: target(r),
 			Meaning: "One address, or a pool. Exactly one of upstream and backends."},
 		{Name: "backends", Otherwise: "upstream", Kind: strict.List(&r.Backends, 1, lb.MaxBackends, func(b *Backend) strict.Kind {
-			return strict.Section(backendFields(b))
+			return strict.Section(backendFields(b)).Also(backendRules()...)
 		}), Meaning: "Splits requests by weight over pools and statuses."},
 		{Name: "preserve_host", Def: "true", Kind: strict.Scalar(&r.PreserveHost, strict.Truth()),
 			Meaning: "Sends the client's Host; false sends the member's address."},
@@ -55,7 +55,7 @@ func runtimeFields(r *Runtime) []strict.Field {
 			Meaning: "Allows upgrades."},
 		{Name: "tls_ca_file", Otherwise: "the system's roots alone", Kind: namedFile(&r.TLSCAFile),
 			Meaning: "CA certificates to trust in addition, PEM; only for a single https:// address."},
-		{Name: "client", Otherwise: "server.upstream_client", Kind: strict.Section(clientFields(&r.Client, false)).Only(func() bool { return r.Address != nil }),
+		{Name: "client", Otherwise: "server.upstream_client", Kind: strict.Section(clientFields(&r.Client, false)).Also(strict.Together("cert_file", "key_file")).Only(func() bool { return r.Address != nil }),
 			Meaning: "How a single address is talked to; without effect on pools."},
 	}
 }
@@ -98,6 +98,7 @@ func target(r *Runtime) strict.Kind {
 			}
 			return pool.Show()
 		},
+		Schema: func() strict.Shown { return strict.AnyOf(address.Schema(), pool.Schema()) },
 	}
 }
 
@@ -118,6 +119,7 @@ func (d checker) checkRuntime(at string, r *Runtime, pools poolNames) {
 	}
 	d.checkPool(strict.Join(upstream, "pool"), r.Pool, pools)
 	d.checkBackends(backends, r.Backends, pools)
+	d.checkTimes(at, r, pools)
 
 	caFile, client := strict.Join(at, "tls_ca_file"), strict.Join(at, "client")
 	if d.Given(caFile) && d.Sound(upstream, caFile) {

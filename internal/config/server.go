@@ -30,7 +30,7 @@ const (
 func serverFields(s *Server) []strict.Field {
 	return []strict.Field{
 		{Name: "listeners", Need: true, Kind: strict.List(&s.Listeners, 1, maxListeners, func(l *Listener) strict.Kind {
-			return strict.Section(listenerFields(l))
+			return strict.Section(listenerFields(l)).Also(listenerRules()...)
 		}), Meaning: "The sockets that clients connect to."},
 		{Name: "trusted_proxies", Otherwise: "none", Kind: strict.List(&s.TrustedProxies, 0, maxNetworks, strict.ScalarOf(prefix())),
 			Meaning: "Peers whose X-Forwarded-* and Forwarded fields are believed."},
@@ -54,7 +54,7 @@ func serverFields(s *Server) []strict.Field {
 			Meaning: "How long a connection of a client may wait between requests."},
 		{Name: "shutdown_timeout", Def: "30s", Kind: strict.Scalar(&s.ShutdownTimeout, strict.Duration(0, time.Hour)),
 			Meaning: "How long requests in flight may take when the daemon stops; 0 waits for none."},
-		{Name: "upstream_client", Kind: strict.Section(clientFields(&s.UpstreamClient, true)),
+		{Name: "upstream_client", Kind: strict.Section(clientFields(&s.UpstreamClient, true)).Also(strict.Together("cert_file", "key_file")),
 			Meaning: "How members are talked to."},
 	}
 }
@@ -129,7 +129,8 @@ func (d checker) checkServer(c *Config) {
 	d.checkClient("server.upstream_client", c.Server.UpstreamClient)
 }
 
-// checkClient reads the client certificate, if one is given at path.
+// checkClient reads the client certificate, if one is given at path, and looks at the timeouts.
 func (d checker) checkClient(path string, c Client) {
 	d.checkPair(path, KeyPair{c.CertFile, c.KeyFile})
+	d.checkLimits(path, c)
 }

@@ -21,7 +21,7 @@ func tenantFields(t *Tenant, base *Client) []strict.Field {
 		{Name: "name", Need: true, Kind: strict.Scalar(&t.Name, name()),
 			Meaning: "What logs call it; unique."},
 		{Name: "applications", Otherwise: "none", Kind: strict.List(&t.Applications, 0, maxApplications, func(a *Application) strict.Kind {
-			return strict.Section(applicationFields(a, base))
+			return strict.Section(applicationFields(a, base)).Also(applicationRules()...)
 		}), Meaning: "What the tenant serves."},
 	}
 }
@@ -123,14 +123,16 @@ func (d checker) unique(seen claims, text, path, code, hint string) {
 type poolNames struct {
 	known map[string]bool
 	all   []string
+	asked map[string]asked
 	// broken is set where the pools could not be read: what is missing may be among them.
 	broken bool
 }
 
 func (d checker) poolNames(c *Config) poolNames {
-	p := poolNames{known: make(map[string]bool, len(c.Upstreams)), broken: !d.Sound("upstreams")}
-	for _, u := range c.Upstreams {
+	p := poolNames{known: make(map[string]bool, len(c.Upstreams)), asked: make(map[string]asked, len(c.Upstreams)), broken: !d.Sound("upstreams")}
+	for i, u := range c.Upstreams {
 		p.known[u.Name] = true
+		p.asked[u.Name] = d.askedOf(&c.Upstreams[i])
 		p.all = append(p.all, u.Name)
 	}
 	return p

@@ -32,7 +32,7 @@ func upstreamFields(u *Upstream) []strict.Field {
 			Meaning: "Who keeps the list: this file, or the admin API at run time."},
 		{Name: "balance", Def: string(lb.RoundRobin), Kind: strict.Scalar(&s.Balance, strict.Choice(lb.RoundRobin, lb.LeastConn, lb.Hash)),
 			Meaning: "How a member is chosen."},
-		{Name: "hash", Kind: strict.Section(hashFields(u)),
+		{Name: "hash", Kind: strict.Section(hashFields(u)).Also(hashRules()...),
 			Meaning: "What balance: hash hashes; required there, without effect elsewhere."},
 		{Name: "passive_health", Kind: strict.Section(healthFields(&s.Health)),
 			Meaning: "When a member is ejected."},
@@ -60,9 +60,16 @@ func members(to *[]lb.Member) strict.Kind {
 	})
 }
 
+// memberAddress takes every text: what an address is, the engine says.
+func memberAddress() strict.Form[string] {
+	form := strict.AnyText("an address", "unique in the pool")
+	form.Schema = strict.Pattern("^(" + unixPath + "|" + hostAndPort + ")$")
+	return form
+}
+
 func memberFields(m *lb.Member) []strict.Field {
 	return []strict.Field{
-		{Name: "address", Need: true, Kind: strict.Scalar(&m.Address, strict.AnyText("an address", "unique in the pool")),
+		{Name: "address", Need: true, Kind: strict.Scalar(&m.Address, memberAddress()),
 			Meaning: "ip:port, [ipv6]:port, host:port, or unix:/path as the single member of an http pool."},
 		{Name: "weight", Def: strconv.Itoa(lb.DefaultWeight), Kind: strict.Scalar(&m.Weight, strict.Whole(lb.MinWeight, lb.MaxWeight)),
 			Meaning: "Relative share of requests."},

@@ -42,6 +42,8 @@ type Kind struct {
 	// Show is the value of the target as it would stand in the file, see [Show]; false where there is none. nil
 	// never shows it.
 	Show func() (any, bool)
+	// Schema is the JSON Schema of the value, see [Document]; nil leaves the key out.
+	Schema func() Shown
 }
 
 // Only shows the value only where a condition holds: elsewhere the key would have no effect.
@@ -71,6 +73,7 @@ func Section(fields []Field) Kind {
 			s := Show(fields)
 			return s, len(s) > 0
 		},
+		Schema: func() Shown { return sectionSchema(fields) },
 	}
 }
 
@@ -98,6 +101,7 @@ func Pointer[T any](to **T, inside func(*T) Kind) Kind {
 			}
 			return Shown{}, true
 		},
+		Schema: k.Schema,
 	}
 }
 
@@ -148,6 +152,13 @@ func List[T any](to *[]T, least, most int, inside func(*T) Kind) Kind {
 				}
 			}
 			return all, true
+		},
+		Schema: func() Shown {
+			s := Shown{{"type", "array"}, {"maxItems", most}}
+			if least > 0 {
+				s = append(s, Entry{"minItems", least})
+			}
+			return append(s, Entry{"items", k.Schema()})
 		},
 	}
 }
@@ -201,6 +212,11 @@ func Named[T any](to *[]T, most int, form Form[string], fresh func(name string) 
 				}
 			}
 			return all, true
+		},
+		Schema: func() Shown {
+			t := fresh("")
+			return Shown{{"type", "object"}, {"maxProperties", most}, {"propertyNames", form.schema()},
+				{"additionalProperties", inside(&t).Schema()}}
 		},
 	}
 }

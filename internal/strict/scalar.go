@@ -21,6 +21,8 @@ type Form[T any] struct {
 	// Format is the text for a value, what Parse reads; nil for texts, numbers and truth values, which are shown
 	// as they are.
 	Format func(T) string
+	// Schema is the JSON Schema of the scalars; nil is that of any text.
+	Schema Shown
 }
 
 // show is the value as it would stand in the file; false for one that Parse would refuse, as it does the zero
@@ -68,7 +70,8 @@ func Scalar[T any](to *T, f Form[T]) Kind {
 				*to = x
 			}
 		},
-		Show: func() (any, bool) { return f.show(*to) },
+		Show:   func() (any, bool) { return f.show(*to) },
+		Schema: f.schema,
 	}
 }
 
@@ -93,6 +96,7 @@ func Optional[T any](to **T, f Form[T]) Kind {
 			}
 			return f.show(**to)
 		},
+		Schema: f.schema,
 	}
 }
 
@@ -135,7 +139,8 @@ func AnyText(wants, bound string) Form[string] {
 // Text takes any text of 1 to 255 printable characters.
 func Text() Form[string] {
 	const most = 255
-	return Form[string]{Wants: "a text", Bound: "1 to 255 bytes", Parse: func(text string) (string, *Fault) {
+	schema := Shown{{"type", "string"}, {"minLength", 1}, {"maxLength", most}}
+	return Form[string]{Wants: "a text", Bound: "1 to 255 bytes", Schema: schema, Parse: func(text string) (string, *Fault) {
 		if text == "" {
 			return "", &Fault{Code: CodeInvalidText, Message: "must not be empty"}
 		}
@@ -153,9 +158,10 @@ func Text() Form[string] {
 // refused: readers of YAML disagree about them.
 func Whole(low, high int) Form[int] {
 	return Form[int]{
-		Wants: "a whole number",
-		Bound: fmt.Sprintf("%d to %d", low, high),
-		Takes: AsPlain,
+		Wants:  "a whole number",
+		Bound:  fmt.Sprintf("%d to %d", low, high),
+		Takes:  AsPlain,
+		Schema: integers(int64(low), int64(high)),
 		Parse: func(text string) (int, *Fault) {
 			number := strings.TrimPrefix(text, "-")
 			if !onlyDigits(number) || len(number) > 1 && number[0] == '0' {
@@ -178,9 +184,10 @@ func Whole(low, high int) Form[int] {
 // Fraction takes decimal numbers with or without a point.
 func Fraction(low, high float64) Form[float64] {
 	return Form[float64]{
-		Wants: "a number",
-		Bound: decimal(low) + " to " + decimal(high),
-		Takes: AsPlain,
+		Wants:  "a number",
+		Bound:  decimal(low) + " to " + decimal(high),
+		Takes:  AsPlain,
+		Schema: Shown{{"type", "number"}, {"minimum", low}, {"maximum", high}},
 		Parse: func(text string) (float64, *Fault) {
 			before, after, point := strings.Cut(strings.TrimPrefix(text, "-"), ".")
 			if !onlyDigits(before) || point && !onlyDigits(after) {
@@ -199,8 +206,9 @@ func Fraction(low, high float64) Form[float64] {
 // Truth takes true and false as YAML 1.2 has them, and neither yes nor on.
 func Truth() Form[bool] {
 	return Form[bool]{
-		Wants: "true or false",
-		Takes: AsPlain,
+		Wants:  "true or false",
+		Takes:  AsPlain,
+		Schema: Shown{{"type", "boolean"}},
 		Parse: func(text string) (bool, *Fault) {
 			switch text {
 			case "true", "True", "TRUE":
@@ -227,8 +235,9 @@ func Choice[T ~string](of ...T) Form[T] {
 		texts[i] = string(t)
 	}
 	return Form[T]{
-		Wants: "a text",
-		Bound: strings.Join(texts, ", "),
+		Wants:  "a text",
+		Bound:  strings.Join(texts, ", "),
+		Schema: Shown{{"enum", texts}},
 		Parse: func(text string) (T, *Fault) {
 			if slices.Contains(texts, text) {
 				return T(text), nil
@@ -246,7 +255,7 @@ func Choice[T ~string](of ...T) Form[T] {
 // Either takes one of two texts; the second is true.
 func Either(no, yes string) Form[bool] {
 	f := Choice(no, yes)
-	return Form[bool]{Wants: f.Wants, Bound: f.Bound,
+	return Form[bool]{Wants: f.Wants, Bound: f.Bound, Schema: f.Schema,
 		Parse: func(text string) (bool, *Fault) {
 			is, fault := f.Parse(text)
 			return is == yes, fault

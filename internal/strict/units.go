@@ -36,6 +36,10 @@ func Duration(low, high time.Duration) Form[time.Duration] { return durations(lo
 func FineDuration(low, high time.Duration) Form[time.Duration] { return durations(low, high, true) }
 
 func durations(low, high time.Duration, fine bool) Form[time.Duration] {
+	schema := numberOr(nil, "^"+durationExpression(fine)+"$")
+	if low <= 0 {
+		schema = numberOr(Const(0), "^(0|"+durationExpression(fine)+")$")
+	}
 	return Form[time.Duration]{
 		Wants: "a duration",
 		Bound: FormatDuration(low) + " to " + FormatDuration(high),
@@ -48,6 +52,7 @@ func durations(low, high time.Duration, fine bool) Form[time.Duration] {
 			return d, f
 		},
 		Format: FormatDuration,
+		Schema: schema,
 	}
 }
 
@@ -102,13 +107,14 @@ func Size(low, high int64) Form[int64] {
 			return n, f
 		},
 		Format: FormatSize,
+		Schema: numberOr(integers(low, high), sizeExpression()),
 	}
 }
 
 // SmallSize is a size that fits an int.
 func SmallSize(low, high int64) Form[int] {
 	f := Size(low, high)
-	return Form[int]{Wants: f.Wants, Bound: f.Bound, Takes: f.Takes,
+	return Form[int]{Wants: f.Wants, Bound: f.Bound, Takes: f.Takes, Schema: f.Schema,
 		Parse: func(text string) (int, *Fault) {
 			n, fault := f.Parse(text)
 			return int(n), fault
