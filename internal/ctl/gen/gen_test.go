@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,45 +68,90 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// The pages are free of what man warns about.
+// The pages are free of what the programs that show them warn about.
 func TestManPagesWithoutWarnings(t *testing.T) {
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Skip("groff is not installed")
-	}
 	files, err := render()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range files {
-		if !strings.HasPrefix(name, "man/") {
-			continue
-		}
-		t.Run(filepath.Base(name), func(t *testing.T) {
-			cmd := exec.Command(groff, "-man", "-t", "-ww", "-Tutf8", "-Kutf8")
-			cmd.Stdin = strings.NewReader(string(text))
-			var warnings strings.Builder
-			cmd.Stderr = &warnings
-			if err := cmd.Run(); err != nil || warnings.Len() > 0 {
-				t.Errorf("%v\n%s", err, warnings.String())
+	for name, viewer := range map[string]struct {
+		args []string
+		// fine is a warning that is none.
+		fine string
+	}{
+		"groff":  {args: []string{"-man", "-t", "-ww", "-Tutf8", "-Kutf8"}},
+		"mandoc": {args: []string{"-man", "-Tlint", "-Wwarning"}, fine: "missing date"}, // a page is as new as the program
+	} {
+		t.Run(name, func(t *testing.T) {
+			program, err := exec.LookPath(name)
+			if err != nil {
+				t.Skip(name + " is not installed")
+			}
+			for page, text := range files {
+				if !strings.HasPrefix(page, "man/") {
+					continue
+				}
+				cmd := exec.Command(program, viewer.args...)
+				cmd.Stdin = bytes.NewReader(text)
+				var shown, warnings strings.Builder
+				cmd.Stdout, cmd.Stderr = &shown, &warnings
+				if name == "mandoc" {
+					cmd.Stdout = &warnings // that is all that it prints
+				}
+				err := cmd.Run()
+				for line := range strings.Lines(warnings.String()) {
+					if viewer.fine == "" || !strings.Contains(line, viewer.fine) {
+						t.Errorf("%s: %v: %s", page, err, line)
+					}
+				}
 			}
 		})
 	}
 }
 
-// bash can read its script.
-func TestBashScript(t *testing.T) {
-	bash, err := exec.LookPath("bash")
+// man shows every page, by its own rules.
+func TestManShowsThePages(t *testing.T) {
+	man, err := exec.LookPath("man")
 	if err != nil {
-		t.Skip("bash is not installed")
+		t.Skip("man is not installed")
 	}
+	pages, err := filepath.Glob(filepath.Join(repository, "man", "*.1"))
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("%d pages, %v", len(pages), err)
+	}
+	for _, page := range pages {
+		cmd := exec.Command(man, "--warnings=w", "-l", page)
+		cmd.Env = append(os.Environ(), "MANPAGER=cat", "MANWIDTH=80", "LC_ALL=C.UTF-8")
+		var shown, warnings strings.Builder
+		cmd.Stdout, cmd.Stderr = &shown, &warnings
+		if err := cmd.Run(); err != nil || warnings.Len() > 0 {
+			t.Errorf("%s: %v\n%s", page, err, warnings.String())
+		}
+		if title := strings.TrimSuffix(filepath.Base(page), ".1"); !strings.Contains(strings.Join(strings.Fields(shown.String()), " "), title+" - ") {
+			t.Errorf("%s shows:\n%s", page, shown.String())
+		}
+	}
+}
+
+// The shells can read their scripts. Driving them is for the tests of cmd/scalwsctl.
+func TestShellsReadTheirScripts(t *testing.T) {
 	files, err := render()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(bash, "-n")
-	cmd.Stdin = strings.NewReader(string(files["completions/scalwsctl.bash"]))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			program, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip(shell + " is not installed")
+			}
+			file := filepath.Join(t.TempDir(), "script")
+			if err := os.WriteFile(file, files["completions/"+completionFile(shell)], 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(program, "-n", file).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -69,6 +70,17 @@ func renderMan(files map[string][]byte, cmd *cobra.Command) error {
 	}
 	// A page is as new as the program; the zero date stands for none.
 	text := bytes.Replace(page.Bytes(), []byte(`"Jan 0001"`), []byte(`""`), 1)
+	text = tagFlags(text)
 	files["man/"+strings.ReplaceAll(cmd.CommandPath(), " ", "-")+".1"] = text
 	return nil
+}
+
+// tagFlags makes tagged paragraphs of the flags of a page, which come as paragraphs with a tab in them: man shows
+// a tab as wide as it likes. A flag that takes a value says so, and not that it is empty without one.
+func tagFlags(page []byte) []byte {
+	flag := regexp.MustCompile(`(?m)^(?:\.PP\n)?(\\fB-.*)\n\t(.*)\n$`)
+	page = flag.ReplaceAll(page, []byte(".TP\n$1\n$2"))
+	value := regexp.MustCompile(`(?m)^(\\fB-.*\\fP)=""$`)
+	page = value.ReplaceAll(page, []byte(`$1=\fIVALUE\fP`))
+	return bytes.ReplaceAll(page, []byte("[=false]"), nil)
 }
