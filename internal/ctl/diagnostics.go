@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -23,24 +24,60 @@ type diagnostics struct {
 	Problems []strict.Problem `json:"problems"`
 }
 
-// How much of a long source line is shown to the left and to the right of a problem, in characters.
-const (
-	excerptLeft  = 60
-	excerptRight = 60
-)
+// indent of what belongs to a problem.
+const indent = "  "
+
+// maxExcerpt is how many columns of a long source line are shown where no terminal says how many fit.
+const maxExcerpt = 120
+
+// problemStyle is how problems look on a stream.
+type problemStyle struct {
+	// width of an excerpt in columns.
+	width int
+	// severity and caret paint what they are named after.
+	severity func(s strict.Severity, text string) string
+	caret    func(text string) string
+}
+
+// newProblemStyle has the colours of a terminal, and its width.
+func newProblemStyle(out io.Writer, getenv func(string) string) problemStyle {
+	painter := newPainter(out, getenv)
+	red := painter.NewStyle().Foreground(lipgloss.Color("1")).Bold(true)
+	yellow := painter.NewStyle().Foreground(lipgloss.Color("3")).Bold(true)
+	style := problemStyle{
+		width: maxExcerpt,
+		severity: func(s strict.Severity, text string) string {
+			if s == strict.Error {
+				return red.Render(text)
+			}
+			return yellow.Render(text)
+		},
+		caret: func(text string) string { return painter.NewStyle().Bold(true).Render(text) },
+	}
+	if columns := terminalWidth(out); columns > 0 {
+		style.width = min(style.width, columns-len(indent))
+	}
+	return style
+}
 
 // writeProblems prints each problem with the line that it is about and a caret below its column.
-func writeProblems(w io.Writer, problems []strict.Problem, sources sourceLines) error {
+func writeProblems(w io.Writer, problems []strict.Problem, sources sourceLines, style problemStyle) error {
 	for _, p := range problems {
-		if _, err := fmt.Fprintln(w, printable(heading(p))); err != nil {
+		// The severity comes behind the place, in which it could only stand as a part of a file's name.
+		head := printable(heading(p))
+		word := fmt.Sprintf(": %s: ", p.Severity)
+		if before, after, ok := strings.Cut(head, word); ok {
+			head = before + ": " + style.severity(p.Severity, string(p.Severity)+":") + " " + after
+		}
+		if _, err := fmt.Fprintln(w, head); err != nil {
 			return err
 		}
 		if line, ok := sources.line(p.File, p.Line); ok {
-			text, caret := excerpt(line, p.Column)
-			fmt.Fprintf(w, "  %s\n  %s\n", text, caret)
+			text, before := excerpt(line, p.Column, style.width)
+			fmt.Fprintf(w, "%s%s\n%s%s%s\n", indent, text, indent, before, style.caret("^"))
 		}
 		if p.Hint != "" {
-			fmt.Fprintf(w, "  hint: %s\n", printable(p.Hint))
+			fmt.Fprintf(w, "%shint: %s\n", indent, printable(p.Hint))
 		}
 	}
 	return nil
@@ -52,20 +89,48 @@ func heading(p strict.Problem) string {
 	return p.String()
 }
 
-// excerpt is the part of a line around a column that counts characters from 1, and a line with a caret
-// below it. Tabs become single spaces, so that the caret stands right whatever a tab's width.
-func excerpt(line string, column int) (text, caret string) {
+// excerpt is the part of a line around a column that counts characters from 1, in at most width columns, and
+// the spaces that put a caret below it. Tabs become single spaces, so that the caret stands right whatever a
+// tab's width.
+func excerpt(line string, column, width int) (text, before string) {
+	const cut = "..."
 	runes := []rune(strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", " "))
 	at := min(max(column-1, 0), len(runes))
-	from, to := max(at-excerptLeft, 0), min(at+excerptRight, len(runes))
-	before, after := printable(string(runes[from:at])), printable(string(runes[at:to]))
-	if from > 0 {
-		before = "..." + before
+	left, right := printable(string(runes[:at])), printable(string(runes[at:]))
+	if lipgloss.Width(left+right) > width {
+		// Half of the width for each side, and what one side does not need for the other.
+		half := width / 2
+		room := max(half, width-lipgloss.Width(right))
+		if lipgloss.Width(left) > room {
+			left = cut + lastColumns(left, room-len(cut))
+		}
+		if room = width - lipgloss.Width(left); lipgloss.Width(right) > room {
+			right = firstColumns(right, room-len(cut)) + cut
+		}
 	}
-	if to < len(runes) {
-		after += "..."
+	return left + right, strings.Repeat(" ", lipgloss.Width(left))
+}
+
+// firstColumns is as much from the beginning of a text as fits into a number of columns, lastColumns from its
+// end.
+func firstColumns(text string, columns int) string {
+	used := 0
+	for i, r := range text {
+		if used += lipgloss.Width(string(r)); used > columns {
+			return text[:i]
+		}
 	}
-	return before + after, strings.Repeat(" ", lipgloss.Width(before)) + "^"
+	return text
+}
+
+func lastColumns(text string, columns int) string {
+	return text[len(text)-len(firstColumns(reverse(text), columns)):]
+}
+
+func reverse(text string) string {
+	runes := []rune(text)
+	slices.Reverse(runes)
+	return string(runes)
 }
 
 // summary counts what was found, for people.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/lipgloss"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -13,29 +14,51 @@ import (
 func TestExcerpt(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for name, test := range map[string]struct {
-		line        string
-		column      int
-		text, caret string
+		line          string
+		column, width int
+		text          string
+		before        int
 	}{
-		"first column":    {"a: b", 1, "a: b", "^"},
-		"in the middle":   {"a: b", 4, "a: b", "   ^"},
-		"end of the line": {"a:", 3, "a:", "  ^"},
-		"past the end":    {"a:", 9, "a:", "  ^"},
-		"no column":       {"a:", 0, "a:", "^"},
-		"tabs":            {"\ta:\tb", 5, " a: b", "    ^"},
-		"CRLF":            {"a: b\r", 4, "a: b", "   ^"},
-		"escapes":         {"\x1b[2Ja", 5, `\x1b[2Ja`, "       ^"},
-		"wide characters": {"日本: x", 5, "日本: x", "      ^"},
-		"long line": {long + "y" + long, 101,
-			"..." + long[:60] + "y" + long[:59] + "...", strings.Repeat(" ", 63) + "^"},
+		"first column":             {"a: b", 1, 80, "a: b", 0},
+		"in the middle":            {"a: b", 4, 80, "a: b", 3},
+		"end of the line":          {"a:", 3, 80, "a:", 2},
+		"past the end":             {"a:", 9, 80, "a:", 2},
+		"no column":                {"a:", 0, 80, "a:", 0},
+		"tabs":                     {"\ta:\tb", 5, 80, " a: b", 4},
+		"CRLF":                     {"a: b\r", 4, 80, "a: b", 3},
+		"escapes":                  {"\x1b[2Ja", 5, 80, `\x1b[2Ja`, 7},
+		"wide characters":          {"日本: x", 5, 80, "日本: x", 6},
+		"fits":                     {"0123456789", 10, 10, "0123456789", 9},
+		"long on both sides":       {long + "y" + long, 101, 20, "...xxxxxxxyxxxxxx...", 10},
+		"long in front":            {long + "y", 101, 20, "..." + long[:16] + "y", 19},
+		"long behind":              {"y" + long, 1, 20, "y" + long[:16] + "...", 0},
+		"wide, long on both sides": {strings.Repeat("日", 30), 16, 20, "...日日日日日日日...", 9},
+		"a terminal of nothing":    {long, 50, 2, "......", 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, caret := excerpt(test.line, test.column)
-			if diff := cmp.Diff([]string{test.text, test.caret}, []string{text, caret}); diff != "" {
+			text, before := excerpt(test.line, test.column, test.width)
+			if diff := cmp.Diff([]string{test.text, strings.Repeat(" ", test.before)}, []string{text, before}); diff != "" {
 				t.Errorf("excerpt (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// FuzzExcerpt holds that an excerpt fits its width, unless that is less than two cuts, and that the caret stands
+// below it.
+func FuzzExcerpt(f *testing.F) {
+	f.Add("a: b", 4, 80)
+	f.Add("日本日本日本日本日本: x", 5, 9)
+	f.Add("\tcafe\u0301\x1b[31m", 3, 1)
+	f.Fuzz(func(t *testing.T, line string, column, width int) {
+		text, before := excerpt(line, column, width)
+		if got := lipgloss.Width(text); got > max(width, len("......")) {
+			t.Errorf("%d columns, want at most %d: %q", got, width, text)
+		}
+		if len(before) > lipgloss.Width(text) {
+			t.Errorf("the caret is behind the end of %q, at %d", text, len(before))
+		}
+	})
 }
 
 func TestWriteProblems(t *testing.T) {
@@ -48,7 +71,7 @@ func TestWriteProblems(t *testing.T) {
 		{Code: "odd", Severity: strict.Warning, File: "f.yaml", Line: 2, Column: 1, Message: "odd"},
 		{Code: "late", Severity: strict.Error, File: "f.yaml", Line: 9, Column: 1, Message: "no such line"},
 		{Code: "odd", Severity: strict.Warning, File: "\x1b.yaml", Message: "odd\x1b"},
-	}, sources)
+	}, sources, newProblemStyle(&out, env(nil)))
 	if err != nil {
 		t.Fatal(err)
 	}

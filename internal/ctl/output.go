@@ -34,12 +34,18 @@ func (o *output) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// close writes what is left and says whether something got lost. A reader that stopped early got what
-// it wanted: that is no failure.
-func (o *output) close() error {
+// flush writes what is there, before something is said on the standard error: on a terminal one follows the
+// other.
+func (o *output) flush() {
 	if o.err == nil {
 		o.err = o.buf.Flush()
 	}
+}
+
+// close writes what is left and says whether something got lost. A reader that stopped early got what
+// it wanted: that is no failure.
+func (o *output) close() error {
+	o.flush()
 	if o.err == nil || errors.Is(o.err, syscall.EPIPE) || errors.Is(o.err, io.ErrClosedPipe) {
 		return nil
 	}
@@ -64,6 +70,9 @@ const (
 	formatTable = "table"
 	formatText  = "text"
 	formatJSON  = "json"
+	// formatSARIF and formatGitHub are those of "config validate" for machines that show problems to people.
+	formatSARIF  = "sarif"
+	formatGitHub = "github"
 )
 
 // formats makes the annotation. A command without it has no -o.
@@ -90,7 +99,7 @@ func chooseFormat(cmd *cobra.Command, flag, env string) (string, error) {
 		}
 		return flag, nil
 	}
-	if env != "" && !slices.Contains([]string{formatTable, formatText, formatJSON}, env) {
+	if env != "" && !slices.Contains([]string{formatTable, formatText, formatJSON, formatSARIF, formatGitHub}, env) {
 		return "", usage(cmd, "output format %q in SCALWSCTL_OUTPUT is not known", env)
 	}
 	if slices.Contains(known, env) {

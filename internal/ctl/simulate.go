@@ -54,7 +54,7 @@ func (o *simulateOptions) run(ctx context.Context) error {
 	sources := sourceLines{}
 	scenario, err := o.load(ctx, sources)
 	if problems, ok := errors.AsType[strict.Problems](err); ok {
-		if err := writeProblems(o.Err, problems, sources); err != nil {
+		if err := writeProblems(o.Err, problems, sources, newProblemStyle(o.Err, o.Getenv)); err != nil {
 			return err
 		}
 		return &failure{code: ExitInvalid}

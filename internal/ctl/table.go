@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
@@ -154,16 +153,7 @@ func (t trimRight) Write(line []byte) (int, error) {
 type statePalette map[string]string
 
 func newStatePalette(out io.Writer, getenv func(string) string) statePalette {
-	if o, ok := out.(*output); ok {
-		out = o.to
-	}
-	terminal := termenv.NewOutput(out, termenv.WithEnvironment(environ(getenv)))
-	profile := terminal.ColorProfile()
-	if terminal.EnvNoColor() || getenv("TERM") == "dumb" {
-		profile = termenv.Ascii
-	}
-	painter := lipgloss.NewRenderer(out)
-	painter.SetColorProfile(profile)
+	painter := newPainter(out, getenv)
 	colour := func(state, ansi string) string {
 		return painter.NewStyle().Foreground(lipgloss.Color(ansi)).Render(state)
 	}
@@ -175,12 +165,6 @@ func newStatePalette(out io.Writer, getenv func(string) string) statePalette {
 
 // paint is the state in its colour, if it has one.
 func (p statePalette) paint(state string) string { return cmp.Or(p[state], printable(state)) }
-
-// environ is an environment as termenv looks at one.
-type environ func(string) string
-
-func (e environ) Environ() []string         { return nil }
-func (e environ) Getenv(name string) string { return e(name) }
 
 // ejectedFor is how long a member stays out from now, rounded up to what a person cares about.
 func ejectedFor(m api.Member, now time.Time) string {

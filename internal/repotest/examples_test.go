@@ -10,9 +10,10 @@ import (
 	"github.com/scalws/scalws/internal/config"
 )
 
-// others are examples of something else: scenarios, each of which internal/sim runs in a test, and rules for
-// Prometheus, which pkg/server holds against the metrics of a daemon.
-var others = []string{"examples/simulate/", "examples/monitoring/"}
+// others are examples of something else: scenarios, each of which internal/sim runs in a test, rules for
+// Prometheus, which pkg/server holds against the metrics of a daemon, and workflows, whose commands the tests of
+// cmd/scalwsctl run.
+var others = []string{"examples/simulate/", "examples/monitoring/", "examples/ci/"}
 
 // TestExamplesLoad: an example that the daemon refuses is worse than none.
 func TestExamplesLoad(t *testing.T) {
