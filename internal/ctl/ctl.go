@@ -60,14 +60,15 @@ func Signals(parent context.Context) (context.Context, context.CancelFunc) {
 func Main(ctx context.Context, args []string, sys System) int {
 	out := newOutput(sys.Out)
 	sys.Out = out
-	root := NewRoot(sys)
+	s := &session{System: sys}
+	root := newRoot(s)
 	root.SetArgs(append([]string{}, args...)) // never nil: cobra would read os.Args
 
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = interrupted(err)
 	}
-	code := report(sys.Err, err)
+	code := report(sys.Err, s.explainUnreachable(err))
 	if err := out.close(); err != nil {
 		writeCode := report(sys.Err, err)
 		if code == ExitDone {

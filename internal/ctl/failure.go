@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"github.com/spf13/cobra"
@@ -114,6 +113,8 @@ func classify(err error) failure {
 		code, hint = exitOfStatus(problem.Status), problemHint(problem)
 	} else if unreachable, ok := errors.AsType[*client.Unreachable](err); ok {
 		code, hint = ExitUnreachable, unreachableHint(unreachable)
+	} else if file, ok := errors.AsType[*fs.PathError](err); ok {
+		hint = fileHint(file)
 	} else if errors.Is(err, context.DeadlineExceeded) {
 		code, hint = ExitTimeout, "the daemon is there but slow; give it more time with --request-timeout"
 	}
@@ -150,19 +151,15 @@ func problemHint(problem *api.Problem) string {
 	return ""
 }
 
-// unreachableHint is what to do about a daemon that is not there.
-func unreachableHint(err *client.Unreachable) string {
+// fileHint is what to do about a file that cannot be read or written.
+func fileHint(err *fs.PathError) string {
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the name: a relative one is looked for in this folder"
 	case errors.Is(err, fs.ErrPermission):
-		return "run it as root, or as a member of the group that owns the socket"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nobody listens there any more: start scalwsd"
-	case errors.Is(err, syscall.EAGAIN):
-		return "the daemon is there but takes no connection: too many wait for it; try again"
-	case errors.Is(err, syscall.EINVAL):
-		return "the path is too long for a socket: name a shorter one with --socket or SCALWSCTL_SOCKET"
+		return "check who may read and write it, and its folder"
 	}
-	return "start scalwsd, or name its socket with --socket or SCALWSCTL_SOCKET"
+	return ""
 }
 
 // printable is a text as one line that a terminal shows and does not obey: what is neither a printing

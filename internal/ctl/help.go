@@ -46,11 +46,18 @@ type variable struct {
 	meaning string
 }
 
-// variables are all of them. A flag wins over its variable, a variable over the default.
+// variables are all of them.
 func variables() []variable {
 	return []variable{
 		{"SCALWSCTL_SOCKET", "admin socket of the daemon, like --socket"},
+		{"SCALWSCTL_SERVER", "address of a remote daemon, like --server"},
+		{"SCALWSCTL_CERT", "certificate for it, like --cert"},
+		{"SCALWSCTL_KEY", "key of the certificate, like --key"},
+		{"SCALWSCTL_CA", "CAs of the server's certificate, like --ca"},
+		{"SCALWSCTL_CONTEXT", "name of a context, like --context"},
 		{"SCALWSCTL_OUTPUT", "output format, like --output, for the commands that have it"},
+		{"XDG_CONFIG_HOME", "where scalws/scalwsctl.yaml with the contexts is; without it $HOME/.config"},
+		{"HOME", "see XDG_CONFIG_HOME"},
 		{"XDG_RUNTIME_DIR", "where a user's daemon has its socket by default"},
 		{"NO_COLOR", "not empty: no colour"},
 		{"TERM", "dumb: no colour"},
@@ -60,7 +67,8 @@ func variables() []variable {
 // environmentHelp is the text of "help environment".
 func environmentHelp() string {
 	var b strings.Builder
-	b.WriteString("scalwsctl reads these environment variables. A flag wins over its variable.\n\n")
+	b.WriteString("scalwsctl reads these environment variables. A flag wins over a variable, --context too; a variable wins\n" +
+		"over the context that is used, SCALWSCTL_SOCKET and SCALWSCTL_SERVER over SCALWSCTL_CONTEXT.\n\n")
 	for _, v := range variables() {
 		fmt.Fprintf(&b, "    %-18s %s\n", v.name, v.meaning)
 	}

@@ -9,16 +9,18 @@ import (
 
 // NewRoot is the whole command tree over a system. Completions, man pages and documentation are made
 // from the same tree that runs.
-func NewRoot(sys System) *cobra.Command {
-	s := &session{System: sys}
+func NewRoot(sys System) *cobra.Command { return newRoot(&session{System: sys}) }
+
+func newRoot(s *session) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "scalwsctl",
 		Short: "Look into a running ScalWS and change it",
 		Long: `Look into a running ScalWS and change it.
 
-scalwsctl talks to scalwsd over its admin socket: the one of --socket, of SCALWSCTL_SOCKET, or the
-first of /run/scalws/admin.sock, $XDG_RUNTIME_DIR/scalws/admin.sock and /tmp/scalws-UID/admin.sock
-that accepts a connection. Data goes to the standard output, everything else to the standard error.`,
+scalwsctl talks to scalwsd over its admin socket, or over TLS to a remote one: to the daemon of --socket
+or --server, of the environment, of the context that is used, or else at the first of
+/run/scalws/admin.sock, $XDG_RUNTIME_DIR/scalws/admin.sock and /tmp/scalws-UID/admin.sock that accepts a
+connection. Data goes to the standard output, everything else to the standard error.`,
 		Example: `  scalwsctl upstreams
   scalwsctl upstreams set api 192.0.2.5:8080=2 192.0.2.6:8080
   scalwsctl config validate /etc/scalws/scalws.yaml`,
@@ -29,17 +31,26 @@ that accepts a connection. Data goes to the standard output, everything else to 
 		PersistentPreRunE: s.prepare,
 	}
 	group(root)
-	root.SetIn(sys.In)
-	root.SetOut(sys.Out)
-	root.SetErr(sys.Err)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%w", err) })
 
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&s.socket, "socket", "", "Talk to the daemon at this admin socket")
-	flags.StringVarP(&s.output, "output", "o", "", "Write the output in this format: table, text or json, as the command has it")
+	flags.StringVar(&s.server, "server", "", "Talk to the remote daemon at this address, https://HOST:PORT")
+	flags.StringVar(&s.cert, "cert", "", "Show the server this certificate, a PEM file")
+	flags.StringVar(&s.key, "key", "", "Use this key with the certificate, a PEM file")
+	flags.StringVar(&s.ca, "ca", "", "Trust servers with a certificate of these CAs, a PEM file")
+	flags.StringVar(&s.context, "context", "", "Talk to the daemon of this context")
+	flags.StringVarP(&s.output, "output", "o", "", "Write the output in this format: table, text, json or another that the command has")
 	flags.DurationVar(&s.timeout, "request-timeout", 10*time.Second, "Wait this long for an answer, 0 for ever")
 	flags.BoolP("help", "h", false, "Show this help")
+	completeFlag(root, "server", cobra.NoFileCompletions)
+	completeFlag(root, "context", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return s.completeContext(cmd, nil, "")
+	})
 	completeFlag(root, "output", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return formatsOf(cmd), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -48,6 +59,7 @@ that accepts a connection. Data goes to the standard output, everything else to 
 		newUpstreams(s),
 		newConfig(s),
 		newSimulate(s),
+		newContext(s),
 		newStatus(s),
 		newVersion(s),
 		newCompletion(s),

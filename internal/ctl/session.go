@@ -20,10 +20,17 @@ import (
 // session is one run: the system and the global flags. Every command's options embed it.
 type session struct {
 	System
-	// socket, output and timeout are the global flags.
+	// What follows are the global flags; socket to ca name a daemon.
 	socket  string
+	server  string
+	cert    string
+	key     string
+	ca      string
+	context string
 	output  string
 	timeout time.Duration
+	// chosen is the daemon that was asked; daemon decides it.
+	chosen target
 	// format is the output format of the command that runs; prepare decides it.
 	format string
 }
@@ -36,20 +43,6 @@ func (s *session) prepare(cmd *cobra.Command, _ []string) error {
 	var err error
 	s.format, err = chooseFormat(cmd, s.output, s.Getenv("SCALWSCTL_OUTPUT"))
 	return err
-}
-
-// daemon is the client for the daemon that this run is about: at the socket of the flag, of the
-// environment, or the first of the usual ones that accepts a connection. found is true for the last.
-func (s *session) daemon(ctx context.Context) (c *client.Client, found bool, err error) {
-	c = &client.Client{Socket: s.socket, Timeout: s.timeout}
-	if c.Socket == "" {
-		c.Socket = s.Getenv("SCALWSCTL_SOCKET")
-	}
-	if c.Socket != "" {
-		return c, false, nil
-	}
-	c.Socket, err = s.findSocket(ctx)
-	return c, true, err
 }
 
 // defaultSockets are where a daemon's socket is by default: root's, the user's, the one without a

@@ -31,7 +31,7 @@ func newStatus(s *session) *cobra.Command {
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	daemon, _, err := o.daemon(ctx)
+	daemon, found, err := o.daemon(ctx)
 	if err != nil {
 		return err
 	}
@@ -42,11 +42,14 @@ func (o *statusOptions) run(ctx context.Context) error {
 	if o.format == formatJSON {
 		return writeJSON(o.Out, status)
 	}
-	return o.fieldTable(statusFields(status, daemon.Socket, o.Now()))
+	if found {
+		o.chosen.by = "default"
+	}
+	return o.fieldTable(statusFields(status, o.chosen, o.Now()))
 }
 
 // statusFields is the status for people.
-func statusFields(status api.Status, socket string, now time.Time) []field {
+func statusFields(status api.Status, daemon target, now time.Time) []field {
 	state := "serving"
 	if status.Draining {
 		state = "draining"
@@ -57,7 +60,8 @@ func statusFields(status api.Status, socket string, now time.Time) []field {
 		{"PID", strconv.Itoa(status.PID)},
 		{"Started", since(status.Started, now)},
 		{"Boot", status.Boot},
-		{"Admin socket", socket},
+		{"Daemon", daemon.way()},
+		{"Chosen by", daemon.by},
 		{"Configuration", status.Config.Source},
 		{"Loaded", since(status.Config.LoadedAt, now)},
 		{"Digest", status.Config.Digest},

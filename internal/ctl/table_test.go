@@ -94,7 +94,8 @@ Version:        v1.2.3
 PID:            4242
 Started:        2026-11-29 10:30:00 UTC (1h30m0s ago)
 Boot:           b00t
-Admin socket:   SOCKET
+Daemon:         SOCKET
+Chosen by:      SCALWSCTL_SOCKET
 Configuration:  /etc/scalws/scalws.yaml
 Loaded:         2026-11-29 11:59:00 UTC (1m0s ago)
 Digest:         abc123
@@ -128,8 +129,8 @@ func TestTables(t *testing.T) {
 func socketLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		if strings.HasPrefix(line, "Admin socket:") {
-			lines[i] = "Admin socket:   SOCKET"
+		if strings.HasPrefix(line, "Daemon:") {
+			lines[i] = "Daemon:         SOCKET"
 		}
 	}
 	return strings.Join(lines, "\n")
