@@ -20,7 +20,7 @@ PEERSFLAGS ?=
 
 INTERNALS := ./pkg/server/internal
 
-.PHONY: help build test race check format vet lint tidy fresh generate fuzz bench bench-peers cover soak soak-race h2spec clean
+.PHONY: help build test race check format vet lint tidy fresh generate fuzz shells bench bench-peers cover soak soak-race h2spec clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +66,15 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s)
 		echo "fuzz: ./$$(dirname "$$file") $$target"; \
 		go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "./$$(dirname "$$file")" </dev/null; \
 	done
+
+shells: ## Drive the completions in bash, zsh and fish; installs what is missing
+	@missing=(); \
+	for shell in zsh fish; do command -v $$shell >/dev/null || missing+=($$shell); done; \
+	[ -e /usr/share/bash-completion/bash_completion ] || missing+=(bash-completion); \
+	if (( $${#missing[@]} )); then \
+		$$([ $$(id -u) = 0 ] || echo sudo) apt-get install -y --no-install-recommends "$${missing[@]}"; \
+	fi
+	SHELLS_REQUIRED=1 go test -count=1 -run 'Complete' ./cmd/scalwsctl
 
 bench: ## Run the benchmarks of the hot path
 	go test -run '^$$' -bench . -benchmem ./pkg/lb ./pkg/server $(INTERNALS)/http1 $(INTERNALS)/route $(INTERNALS)/accesslog $(INTERNALS)/metrics
