@@ -24,7 +24,7 @@ var walls = []wall{
 	{"pkg/server", []string{
 		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
-		internals + "admin", internals + "console", internals + "metrics", internals + "accesslog", internals + "certs",
+		internals + "admin", "internal/console", internals + "metrics", internals + "accesslog", internals + "certs",
 		internals + "journal", internals + "statefile",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
 
@@ -32,7 +32,6 @@ var walls = []wall{
 	{internals + "certs", nil, "listeners and the admin API read certificates again when their files change, by one rule"},
 	{internals + "statefile", nil, "a file of lists; whose they are and whether they still count is the daemon's business"},
 	{internals + "accesslog", nil, "a line is made of values; it need not know where they come from"},
-	{internals + "console", nil, "a page over the API like any other; it has no state of its own"},
 	{internals + "journal", []string{"pkg/lb"}, "events are the engine's; who reads them is not its matter"},
 	{internals + "metrics", []string{"pkg/lb"}, "collectors read snapshots of the engine at scrape"},
 	{internals + "upstream", []string{internals + "http1"}, "connections know addresses; choosing one is the engine's"},
@@ -45,7 +44,8 @@ var walls = []wall{
 	{"internal/config", []string{"pkg/api", "pkg/lb", "internal/strict"},
 		"rules for members and names of algorithms live in the engine, once; reading YAML in one reader; a plan is shown in the API's words by the daemon and by the tool"},
 	{"internal/sim", []string{"pkg/lb", "internal/strict"}, "a simulation drives the engine that serves traffic, and reads its scenario as the configuration is read"},
-	{"internal/ctl", []string{"pkg/api", "pkg/client", "internal/config", "internal/sim", "internal/strict"},
+	{"internal/console", nil, "a page over the API like any other; daemon and tool serve the same, each behind its own guard"},
+	{"internal/ctl", []string{"pkg/api", "pkg/client", "internal/config", "internal/sim", "internal/strict", "internal/console"},
 		"a command line is a client: whatever it shows, everybody can get"},
 	{"internal/ctl/gen", []string{"internal/ctl"}, "completions and man pages are rendered from the command tree"},
 	{"internal/servertest", []string{"pkg/api", "pkg/client", "pkg/server", "internal/config"},
@@ -54,6 +54,7 @@ var walls = []wall{
 
 	{"cmd/scalwsd", []string{"pkg/server", "internal/config"}, "main is flags and signals; --check needs no daemon"},
 	{"cmd/scalwsctl", []string{"internal/ctl"}, "main is one call"},
+	{"bench/console", []string{"pkg/server", "internal/ctl"}, "looks at the page as it is served, by the tool in front of the daemon"},
 	{"bench/h2spec", []string{"bench/pair", "pkg/server"}, "tests the daemon in its own process"},
 	{"bench/pair", nil, "makes certificates for programs that measure"},
 	{"bench/peers", []string{"bench/pair"}, "measures programs from outside, ours like the others"},
