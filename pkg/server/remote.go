@@ -8,8 +8,10 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"github.com/scalws/scalws/internal/config"
+	"github.com/scalws/scalws/internal/console"
 	"github.com/scalws/scalws/pkg/server/internal/admin"
 	"github.com/scalws/scalws/pkg/server/internal/certs"
 )
@@ -87,7 +89,7 @@ var errNoRemote = errors.New("there is no remote admin listener any more")
 // callers are few, and a second protocol would be a second thing to get right in front of what may change
 // everything.
 func (s *Server) remoteServer() *http.Server {
-	h := s.httpServer(s.adminHandler())
+	h := s.httpServer(s.remoteHandler())
 	h.TLSConfig = &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		terms := s.current.Load().remoteTerms
 		if terms == nil {
@@ -99,6 +101,23 @@ func (s *Server) remoteServer() *http.Server {
 		return admin.WithRemote(ctx, s.remoteAccess)
 	}
 	return h
+}
+
+// remoteHandler is the admin API, and the console beside it. It is no ServeMux, which answers some paths with a redirect
+// that are the API's to refuse.
+func (s *Server) remoteHandler() http.Handler {
+	folder := strings.TrimSuffix(console.Path, "/")
+	admins, page := s.adminHandler(), admin.LetIn(http.StripPrefix(folder, console.Handler()))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == folder:
+			http.Redirect(w, r, console.Path, http.StatusMovedPermanently)
+		case strings.HasPrefix(r.URL.Path, console.Path):
+			page.ServeHTTP(w, r)
+		default:
+			admins.ServeHTTP(w, r)
+		}
+	})
 }
 
 // remoteAccess says who is let in now.

@@ -290,7 +290,7 @@ func TestRemoteAdminReload(t *testing.T) {
 	}
 }
 
-// A browser that has the client certificate gets nothing.
+// A browser that has the client certificate gets nothing, unless the console has asked it.
 func TestRemoteAdminBrowser(t *testing.T) {
 	r := startRemote(t, "")
 	for head, want := range map[string]int{
@@ -298,11 +298,16 @@ func TestRemoteAdminBrowser(t *testing.T) {
 		"Host: 127.0.0.1:1":       200,
 		"Host: evil.example":      403,
 		"Host: localhost":         403,
-		"Host: admin.example.com\r\nOrigin: https://evil.example":    403,
-		"Host: admin.example.com\r\nSec-Fetch-Site: cross-site":      403,
-		"Host: admin.example.com\r\nOrigin: null\r\nAccept: */*":     403,
-		"Host: admin.example.com\r\nSec-Fetch-Site: same-origin":     403,
-		"Host: admin.example.com\r\nReferer: https://evil.example/x": 200,
+		"Host: admin.example.com\r\nOrigin: https://evil.example":                                403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: cross-site":                                  403,
+		"Host: admin.example.com\r\nOrigin: null\r\nAccept: */*":                                 403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: same-site":                                   403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: none":                                        403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: same-origin":                                 200,
+		"Host: evil.example\r\nSec-Fetch-Site: same-origin":                                      403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: same-origin\r\nOrigin: https://evil.example": 403,
+		"Host: admin.example.com\r\nSec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site":   403,
+		"Host: admin.example.com\r\nReferer: https://evil.example/x":                             200,
 	} {
 		c := r.dial(r.ca.Issue("ops"))
 		c.Send("GET /v1/upstreams HTTP/1.1\r\n" + head + "\r\n\r\n")

@@ -54,7 +54,7 @@ func guard(r *http.Request, rt route) (Caller, error) {
 	if err != nil {
 		return caller, err
 	}
-	if err := refuseBrowser(r); err != nil {
+	if err := refuseBrowser(r); err != nil && !isOwnPage(r) {
 		return caller, err
 	}
 	if role == Administrator || role == Viewer && changesNothing(r, rt) {
@@ -182,7 +182,7 @@ func changesNothing(r *http.Request, rt route) bool {
 
 // refuseBrowser refuses what a page in a browser sends. A browser that was led to the socket through some
 // forwarded port has no say in what its user may do, and over TLS it would add the user's certificate to
-// whatever a page asks for. Over the socket the Host field is not looked at: clients put anything there.
+// whatever a page asks for; only the console's own questions are let through there. Over the socket the Host field is not looked at: clients put anything there.
 func refuseBrowser(r *http.Request) error {
 	for _, name := range []string{"Origin", "Sec-Fetch-Site"} {
 		if r.Header.Get(name) != "" {
