@@ -20,10 +20,10 @@ PEERSFLAGS ?=
 
 INTERNALS := ./pkg/server/internal
 
-.PHONY: help build test race check format vet lint tidy fresh generate fuzz shells bench bench-peers cover soak soak-race h2spec clean
+.PHONY: help build test race check format vet lint tidy fresh generate fuzz shells bench bench-peers cover soak soak-race h2spec console-shots clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 build: ## Build scalwsd and scalwsctl into bin/; VERSION=1.2.3 names the version
 	mkdir -p bin
@@ -102,6 +102,10 @@ soak-race: ## The same with the race detector in the daemon
 
 h2spec: ## Hold HTTP/2 against the h2spec tests; fetches the program
 	go run ./bench/h2spec
+
+console-shots: ## Look at the web console in a browser and take screenshots; installs chromium
+	@command -v chromium >/dev/null || $$([ $$(id -u) = 0 ] || echo sudo) apt-get install -y --no-install-recommends chromium
+	go run ./bench/console
 
 clean: ## Remove what was built
 	rm -rf bin dist
