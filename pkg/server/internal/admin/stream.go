@@ -45,6 +45,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 	if r.Method == http.MethodHead {
 		return nil
 	}
+	defer s.bound()
 	s.mark() // the head must not wait for the first event
 	if lost {
 		s.add(lb.Event{Kind: lb.EventGap})
@@ -52,10 +53,11 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, pool string, si
 	heartbeat := time.NewTicker(api.HeartbeatSeconds * time.Second)
 	defer heartbeat.Stop()
 	for ended := false; ; {
+		events, more := h.Journal.Since(s.seen)
+		// Looked at behind the events: who was let out by what one of them tells does not get it.
 		if stillAllowed(r) != nil {
 			return nil // a certificate was revoked, a role taken away
 		}
-		events, more := h.Journal.Since(s.seen)
 		if s.write(events) != nil || ended {
 			return nil // the head is out, and whoever cannot be written to cannot be told
 		}
@@ -127,9 +129,13 @@ func (s *stream) add(e lb.Event) {
 	s.text.WriteByte('\n')
 }
 
-// flush sends the text within streamPatience. The deadline also holds for what net/http writes at the end.
+// bound gives what is written next streamPatience. At the end that is net/http's last chunk: a deadline from before
+// would break it, and a TLS connection with it.
+func (s *stream) bound() error { return s.control.SetWriteDeadline(time.Now().Add(streamPatience)) }
+
+// flush sends the text within streamPatience.
 func (s *stream) flush() error {
-	if err := s.control.SetWriteDeadline(time.Now().Add(streamPatience)); err != nil {
+	if err := s.bound(); err != nil {
 		return err
 	}
 	if _, err := s.text.WriteTo(s.to); err != nil {
