@@ -91,7 +91,7 @@ func startDaemon(ctx context.Context, s sections, race bool) (*daemon, error) {
 		return nil, errors.Join(err, d.remove())
 	}
 	socket := filepath.Join(dir, "admin.sock")
-	d.cmd = exec.Command(program, "--config", d.file, "--admin-socket", socket, "--log-level", "warn")
+	d.cmd = exec.Command(program, "--config", d.file, "--admin-socket", socket, "--log-level", "error")
 	d.cmd.Stderr = os.Stderr
 	if err := d.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the daemon: %w", err), d.remove())
