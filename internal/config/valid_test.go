@@ -85,7 +85,7 @@ tenants:
 		}},
 		Tenants: []Tenant{{Name: "acme", Applications: []Application{{
 			Name: "www", Domains: []string{"example.com"},
-			Runtime: &Runtime{Pool: "api", PreserveHost: true, WebSocket: true, Client: client,
+			Runtime: &Runtime{Type: RuntimeProxy, Pool: "api", PreserveHost: true, WebSocket: true, Client: client,
 				ConnectTimeout: client.ConnectTimeout, ResponseTimeout: client.ResponseTimeout},
 		}}}},
 		Admin: Admin{
