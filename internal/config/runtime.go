@@ -16,8 +16,8 @@ const defaultBackendWeight = "1"
 // anyRuntime reads a runtime of any type. One of a proxy starts from base, the upstream_client of the server.
 func anyRuntime(r *Runtime, base *Client) strict.Kind { return runtimeOf(r, base, runtimeFields(r)) }
 
-// proxyRuntime reads a runtime of which goes without saying that it is a proxy.
-func proxyRuntime(r *Runtime, base *Client) strict.Kind {
+// bareProxy reads a runtime of which goes without saying that it is a proxy.
+func bareProxy(r *Runtime, base *Client) strict.Kind {
 	k := runtimeOf(r, base, proxyFields(r))
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {

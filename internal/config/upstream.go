@@ -85,7 +85,7 @@ func seconds(low, high time.Duration) strict.Form[time.Duration] {
 	f.Parse = func(text string) (time.Duration, *strict.Fault) {
 		d, fault := parse(text)
 		if fault == nil && d%time.Second != 0 {
-			fault = &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be whole seconds", Hint: "clients are told of it in seconds"}
+			fault = &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be whole seconds", Hint: "the field counts in seconds"}
 		}
 		return d, fault
 	}

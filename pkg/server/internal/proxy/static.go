@@ -166,8 +166,8 @@ func entityTag(info os.FileInfo) string {
 	return string(append(tag, '"'))
 }
 
-// fileRequest is what net/http has to know of the request to find out which part of a file is asked for. A range is for
-// GET only (RFC 9110 section 14.2).
+// fileRequest is what net/http has to know of the request to find out which part of a file is asked for. A range counts
+// for GET only, and in bytes (RFC 9110 section 14.2).
 func (x *exchange) fileRequest() *http.Request {
 	r := &http.Request{Method: string(x.req.MethodText), Header: http.Header{}}
 	for _, name := range [...]string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"} {
@@ -175,7 +175,8 @@ func (x *exchange) fileRequest() *http.Request {
 			r.Header.Set(name, string(value))
 		}
 	}
-	if x.req.Method != http1.GET || strings.Count(r.Header.Get("Range"), ",") >= mostRanges {
+	ranges := r.Header.Get("Range")
+	if x.req.Method != http1.GET || !strings.HasPrefix(ranges, "bytes=") || strings.Count(ranges, ",") >= mostRanges {
 		r.Header.Del("Range")
 	}
 	return r
