@@ -46,7 +46,7 @@ const (
 // rateLimit reads a rate limit. Without a burst it is as many as there may be in the time.
 func rateLimit(to **RateLimit) strict.Kind {
 	return strict.Pointer(to, func(r *RateLimit) strict.Kind {
-		k := strict.Section(rateLimitFields(r))
+		k := strict.Section(rateLimitFields(r)).Also(rateLimitRules()...)
 		read := k.Read
 		k.Read = func(d *strict.Decoder, v strict.Value) {
 			read(d, v)

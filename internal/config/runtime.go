@@ -14,11 +14,13 @@ import (
 const defaultBackendWeight = "1"
 
 // anyRuntime reads a runtime of any type. One of a proxy starts from base, the upstream_client of the server.
-func anyRuntime(r *Runtime, base *Client) strict.Kind { return runtimeOf(r, base, runtimeFields(r)) }
+func anyRuntime(r *Runtime, base *Client) strict.Kind {
+	return runtimeOf(r, base, runtimeFields(r), runtimeRules())
+}
 
 // bareProxy reads a runtime of which goes without saying that it is a proxy.
 func bareProxy(r *Runtime, base *Client) strict.Kind {
-	k := runtimeOf(r, base, proxyFields(r))
+	k := runtimeOf(r, base, proxyFields(r), proxyRules())
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		r.Type = RuntimeProxy
@@ -27,9 +29,9 @@ func bareProxy(r *Runtime, base *Client) strict.Kind {
 	return k
 }
 
-// runtimeOf reads a runtime by some fields, and fills in what depends on other keys.
-func runtimeOf(r *Runtime, base *Client, fields []strict.Field) strict.Kind {
-	k := strict.Section(fields)
+// runtimeOf reads a runtime by some fields and rules, and fills in what depends on other keys.
+func runtimeOf(r *Runtime, base *Client, fields []strict.Field, rules []strict.Shown) strict.Kind {
+	k := strict.Section(fields).Also(rules...)
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		r.Client = *base
@@ -58,14 +60,15 @@ func (r *Runtime) completeProxy(d *strict.Decoder, at string, base *Client) {
 	}
 }
 
-// runtimeFields are the keys of all types. Those of other types than its own are never shown of a runtime.
+// runtimeFields are the keys of all types. Those of other types than its own are never shown of a runtime that was
+// read; one without a type is that of the manual and the schema.
 func runtimeFields(r *Runtime) []strict.Field {
 	fields := []strict.Field{
 		{Name: "type", Need: true, Kind: strict.Scalar(&r.Type, strict.Choice(RuntimeProxy, RuntimeStatic, RuntimeRespond, RuntimeRedirect)),
 			Meaning: "proxy passes requests on; static answers with files, respond with what is written here, redirect with another place."},
 	}
 	for _, f := range ownedFields(r) {
-		f.Kind = f.Kind.Only(func() bool { return slices.Contains(f.of, r.Type) })
+		f.Kind = f.Kind.Only(func() bool { return r.Type == "" || slices.Contains(f.of, r.Type) })
 		fields = append(fields, f.Field)
 	}
 	return fields

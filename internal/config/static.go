@@ -75,6 +75,7 @@ func redirectFields(a *Answer) []strict.Field {
 func indexName() strict.Form[string] {
 	f := strict.Text()
 	f.Bound = "the name of a file, not one that begins with a dot; " + f.Bound
+	f.Schema = strict.Pattern("^[^./][^/]*$")
 	parse := f.Parse
 	f.Parse = func(text string) (string, *strict.Fault) {
 		name, fault := parse(text)
@@ -91,7 +92,8 @@ func indexName() strict.Form[string] {
 }
 
 func fixedBody() strict.Form[string] {
-	return strict.Form[string]{Wants: "a text", Bound: fmt.Sprintf("at most %s", strict.FormatSize(maxFixedBody)), Parse: func(text string) (string, *strict.Fault) {
+	schema := strict.Shown{{Key: "type", Value: "string"}, {Key: "maxLength", Value: maxFixedBody}}
+	return strict.Form[string]{Wants: "a text", Bound: fmt.Sprintf("at most %s", strict.FormatSize(maxFixedBody)), Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		if len(text) > maxFixedBody {
 			return "", strict.OutOfRange("0", strict.FormatSize(maxFixedBody))
 		}
@@ -103,6 +105,7 @@ func fixedBody() strict.Form[string] {
 func contentType() strict.Form[string] {
 	f := strict.Text()
 	f.Bound = "a media type such as text/html; charset=utf-8; " + f.Bound
+	f.Schema = strict.Pattern("^[!-~]+/[ -~]+$")
 	parse := f.Parse
 	f.Parse = func(text string) (string, *strict.Fault) {
 		name, fault := parse(text)
@@ -121,7 +124,8 @@ func contentType() strict.Form[string] {
 
 // redirectTarget takes a URL, or a path on the same host. A path that begins with two slashes would name a host.
 func redirectTarget() strict.Form[string] {
-	return strict.Form[string]{Wants: "a URL", Bound: "https://, http:// or a path; at most 2048 bytes", Parse: func(text string) (string, *strict.Fault) {
+	schema := append(strict.Pattern(`^(/([!-.0-~]|$)|[Hh][Tt][Tt][Pp][Ss]?://[^/?#])[!-~]*$`), strict.Entry{Key: "maxLength", Value: maxRedirect})
+	return strict.Form[string]{Wants: "a URL", Bound: "https://, http:// or a path; at most 2048 bytes", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		invalid := func(message, hint string) (string, *strict.Fault) {
 			return "", &strict.Fault{Code: codeInvalidRedirect, Message: message, Hint: hint}
 		}
@@ -189,13 +193,16 @@ func (d checker) checkRespond(at string, a *Answer) {
 	}
 }
 
+// redirectStatuses are those that lead to a Location (RFC 9110 section 15.4).
+func redirectStatuses() []int { return []int{301, 302, 303, 307, 308} }
+
 // checkRedirect holds the keys of a redirect against each other.
 func (d checker) checkRedirect(at string, a *Answer) {
 	status, to := strict.Join(at, "status"), strict.Join(at, "to")
 	if !d.Given(to) {
 		d.Missing(d.Place(at), "to", "type: redirect needs the place to go to")
 	}
-	if d.Sound(status) && !slices.Contains([]int{301, 302, 303, 307, 308}, a.Status) {
+	if d.Sound(status) && !slices.Contains(redirectStatuses(), a.Status) {
 		d.FailValue(d.Place(status), &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be 301, 302, 303, 307 or 308"})
 	}
 }
