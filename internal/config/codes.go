@@ -28,6 +28,10 @@ const (
 	codeNoUpstream            = "no_upstream"
 	codeBackendTarget         = "backend_target"
 	codeNoBackendWeight       = "no_backend_weight"
+	codeOtherType             = "key_of_other_type"
+	codeInvalidContentType    = "invalid_content_type"
+	codeInvalidRedirect       = "invalid_redirect"
+	codeStatusWithoutBody     = "status_without_body"
 	codeNothingToServe        = "nothing_to_serve"
 	codeTLSWithoutHTTPS       = "tls_without_https"
 	codeHTTP2WithoutTLS       = "http2_without_tls"
@@ -105,6 +109,10 @@ func Codes() []Code {
 		{codeNoUpstream, strict.Error, "A runtime has neither upstream nor backends."},
 		{codeBackendTarget, strict.Error, "A backend has both pool and status, or neither."},
 		{codeNoBackendWeight, strict.Error, "All backends of a runtime have weight 0."},
+		{codeOtherType, strict.Error, "A runtime has a key that is for runtimes of another type."},
+		{codeInvalidContentType, strict.Error, "Not a media type such as text/html."},
+		{codeInvalidRedirect, strict.Error, "Not a place that a redirect can lead to."},
+		{codeStatusWithoutBody, strict.Error, "A fixed answer has a body and a status that has none."},
 		{codeNothingToServe, strict.Error, "An application has neither a runtime nor routes."},
 		{codeTLSWithoutHTTPS, strict.Error, "TLS settings where no TLS is spoken, or where they belong to the pool."},
 		{codeHTTP2WithoutTLS, strict.Error, "http2 on a listener without tls; without TLS it is h2c."},

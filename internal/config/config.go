@@ -160,6 +160,9 @@ type Application struct {
 	Routes  []Route
 	// MaxBody overrides Server.MaxBody; nil does not.
 	MaxBody *int64
+	// RateLimit and Quota are for all requests together, but those of routes with one of their own; nil: none.
+	RateLimit *RateLimit
+	Quota     *Quota
 }
 
 // Route is a path prefix of an application.
@@ -169,10 +172,15 @@ type Route struct {
 	Runtime Runtime
 	// MaxBody overrides the application's; nil does not.
 	MaxBody *int64
+	// RateLimit and Quota take the place of the application's; nil do not.
+	RateLimit *RateLimit
+	Quota     *Quota
 }
 
-// Runtime is a proxy runtime. Exactly one of Address, Pool and Backends is set.
+// Runtime is what answers requests. Of a proxy, exactly one of Address, Pool and Backends is set; of other types all
+// that is a proxy's is zero.
 type Runtime struct {
+	Type RuntimeType
 	// Address is the single-address form.
 	Address *Address
 	// Pool is the name of a pool.
@@ -192,6 +200,39 @@ type Runtime struct {
 	// Client is how a single address is talked to, filled in from Server.UpstreamClient where the
 	// runtime's client section says nothing.
 	Client Client
+
+	// Static is for a static runtime, Answer for one that responds or redirects.
+	Static Static
+	Answer Answer
+}
+
+// RuntimeType is how a runtime answers.
+type RuntimeType string
+
+// The types: by a member, with a file, with a fixed answer, and with another place to go to.
+const (
+	RuntimeProxy    RuntimeType = "proxy"
+	RuntimeStatic   RuntimeType = "static"
+	RuntimeRespond  RuntimeType = "respond"
+	RuntimeRedirect RuntimeType = "redirect"
+)
+
+// Static is where files are.
+type Static struct {
+	// Root is the folder.
+	Root string
+	// Index is the name of the file that answers for a folder.
+	Index string
+}
+
+// Answer is one that is always the same.
+type Answer struct {
+	Status int
+	// Body and ContentType are those of a response.
+	Body        string
+	ContentType string
+	// To is where a redirect leads.
+	To string
 }
 
 // Address is a single upstream: "http://host:port", "https://host:port" or "unix:/path".

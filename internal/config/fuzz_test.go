@@ -116,12 +116,13 @@ func promises(c *Config) (broken []string) {
 	domains := make(map[string]bool)
 	runtime := func(r *Runtime) {
 		forms := 0
-		for _, set := range []bool{r.Address != nil, r.Pool != "", len(r.Backends) > 0} {
+		for _, set := range []bool{r.Address != nil, r.Pool != "", len(r.Backends) > 0, r.Static.Root != "", r.Answer.Status != 0} {
 			if set {
 				forms++
 			}
 		}
 		hold(forms == 1, "runtime has %d forms: %+v", forms, r)
+		hold((r.Type == RuntimeStatic) == (r.Static.Root != "") && (r.Type == RuntimeRedirect) == (r.Answer.To != ""), "runtime of type %s: %+v", r.Type, r)
 		hold(r.Pool == "" || pools[r.Pool], "runtime names the pool %q", r.Pool)
 		hold(r.TLSCAFile == "" || r.Address != nil && r.Address.HTTPS, "tls_ca_file without an https address")
 		if r.Address != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -12,34 +13,90 @@ import (
 // A backend's weight may be 0, unlike a member's: it keeps the pool configured but idle.
 const defaultBackendWeight = "1"
 
-// proxyRuntime reads a proxy runtime. It starts from base, the upstream_client of the server, and fills in
-// what depends on other keys. Keys that go without saying where it stands are left out.
-func proxyRuntime(r *Runtime, base *Client, without ...string) strict.Kind {
-	k := strict.Section(slices.DeleteFunc(runtimeFields(r), func(f strict.Field) bool { return slices.Contains(without, f.Name) })).Also(runtimeRules()...)
+// anyRuntime reads a runtime of any type. One of a proxy starts from base, the upstream_client of the server.
+func anyRuntime(r *Runtime, base *Client) strict.Kind {
+	return runtimeOf(r, base, runtimeFields(r), runtimeRules())
+}
+
+// bareProxy reads a runtime of which goes without saying that it is a proxy.
+func bareProxy(r *Runtime, base *Client) strict.Kind {
+	k := runtimeOf(r, base, proxyFields(r), proxyRules())
+	read := k.Read
+	k.Read = func(d *strict.Decoder, v strict.Value) {
+		r.Type = RuntimeProxy
+		read(d, v)
+	}
+	return k
+}
+
+// runtimeOf reads a runtime by some fields and rules, and fills in what depends on other keys.
+func runtimeOf(r *Runtime, base *Client, fields []strict.Field, rules []strict.Shown) strict.Kind {
+	k := strict.Section(fields).Also(rules...)
 	read := k.Read
 	k.Read = func(d *strict.Decoder, v strict.Value) {
 		r.Client = *base
 		read(d, v)
-		if r.Address == nil {
-			// Pools are talked to with the client of the server, whatever the runtime's says.
-			r.Client = *base
-		}
-		if !d.Given(strict.Join(v.Path, "connect_timeout")) {
-			r.ConnectTimeout = r.Client.ConnectTimeout
-		}
-		if !d.Given(strict.Join(v.Path, "response_timeout")) {
-			r.ResponseTimeout = r.Client.ResponseTimeout
+		if r.Type == RuntimeProxy {
+			r.Static, r.Answer = Static{}, Answer{}
+			r.completeProxy(d, v.Path, base)
+		} else {
+			r.completeOther(d, v.Path)
 		}
 	}
 	k.Preset = nil
 	return k
 }
 
+func (r *Runtime) completeProxy(d *strict.Decoder, at string, base *Client) {
+	if r.Address == nil {
+		// Pools are talked to with the client of the server, whatever the runtime's says.
+		r.Client = *base
+	}
+	if !d.Given(strict.Join(at, "connect_timeout")) {
+		r.ConnectTimeout = r.Client.ConnectTimeout
+	}
+	if !d.Given(strict.Join(at, "response_timeout")) {
+		r.ResponseTimeout = r.Client.ResponseTimeout
+	}
+}
+
+// runtimeFields are the keys of all types. Those of other types than its own are never shown of a runtime that was
+// read; one without a type is that of the manual and the schema.
 func runtimeFields(r *Runtime) []strict.Field {
-	proxy := "proxy"
+	fields := []strict.Field{
+		{Name: "type", Need: true, Kind: strict.Scalar(&r.Type, strict.Choice(RuntimeProxy, RuntimeStatic, RuntimeRespond, RuntimeRedirect)),
+			Meaning: "proxy passes requests on; static answers with files, respond with what is written here, redirect with another place."},
+	}
+	for _, f := range ownedFields(r) {
+		f.Kind = f.Kind.Only(func() bool { return r.Type == "" || slices.Contains(f.of, r.Type) })
+		fields = append(fields, f.Field)
+	}
+	return fields
+}
+
+// ownedField is a key that runtimes of some types have.
+type ownedField struct {
+	strict.Field
+	of []RuntimeType
+}
+
+func ownedFields(r *Runtime) []ownedField {
+	var all []ownedField
+	add := func(fields []strict.Field, of ...RuntimeType) {
+		for _, f := range fields {
+			all = append(all, ownedField{f, of})
+		}
+	}
+	add(proxyFields(r), RuntimeProxy)
+	add(staticFields(&r.Static), RuntimeStatic)
+	add(statusFields(&r.Answer), RuntimeRespond, RuntimeRedirect)
+	add(respondFields(&r.Answer), RuntimeRespond)
+	add(redirectFields(&r.Answer), RuntimeRedirect)
+	return all
+}
+
+func proxyFields(r *Runtime) []strict.Field {
 	return []strict.Field{
-		{Name: "type", Need: true, Kind: strict.Scalar(&proxy, strict.Choice("proxy")),
-			Meaning: "proxy passes requests on."},
 		{Name: "upstream", Otherwise: "backends", Kind: target(r),
 			Meaning: "One address, or a pool. Exactly one of upstream and backends."},
 		{Name: "backends", Otherwise: "upstream", Kind: strict.List(&r.Backends, 1, lb.MaxBackends, func(b *Backend) strict.Kind {
@@ -104,10 +161,43 @@ func target(r *Runtime) strict.Kind {
 
 // checkRuntime holds the keys of a runtime against each other.
 func (d checker) checkRuntime(at string, r *Runtime, pools poolNames) {
-	upstream, backends := strict.Join(at, "upstream"), strict.Join(at, "backends")
-	if !d.Given(at) || !d.Sound(at) {
+	if !d.Given(at) || !d.Sound(at, strict.Join(at, "type")) || !d.checkOwned(at, r) {
 		return
 	}
+	switch r.Type {
+	case RuntimeProxy:
+		d.checkProxy(at, r, pools)
+	case RuntimeStatic:
+		d.checkStatic(at, &r.Static)
+	case RuntimeRespond:
+		d.checkRespond(at, &r.Answer)
+	case RuntimeRedirect:
+		d.checkRedirect(at, &r.Answer)
+	}
+}
+
+// checkOwned reports the keys of a runtime that belong to another type. It is false where there are some: what else
+// is wrong would be said about a runtime that is not meant.
+func (d checker) checkOwned(at string, r *Runtime) bool {
+	ok := true
+	for _, f := range ownedFields(r) {
+		path := strict.Join(at, f.Name)
+		if slices.Contains(f.of, r.Type) || !d.Given(path) {
+			continue
+		}
+		ok = false
+		types := make([]string, len(f.of))
+		for i, t := range f.of {
+			types[i] = string(t)
+		}
+		d.FailKey(d.Place(path), &strict.Fault{Code: codeOtherType,
+			Message: fmt.Sprintf("a runtime of type %s has no such key", r.Type), Hint: "it is for type: " + strings.Join(types, " or ")})
+	}
+	return ok
+}
+
+func (d checker) checkProxy(at string, r *Runtime, pools poolNames) {
+	upstream, backends := strict.Join(at, "upstream"), strict.Join(at, "backends")
 	switch {
 	case d.Given(upstream) && d.Given(backends):
 		d.FailKey(d.later(upstream, backends), &strict.Fault{Code: codeUpstreamBackends,

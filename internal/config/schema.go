@@ -47,12 +47,14 @@ func upstreamRules() []strict.Shown {
 	}
 }
 
+// tokenExpression is isToken.
+const tokenExpression = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+
 func hashRules() []strict.Shown {
-	const token = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" // isToken
 	named := strict.Has("by", strict.Shown{{Key: "enum", Value: []any{lb.ByCookie, lb.ByHeader}}})
 	return []strict.Shown{
 		strict.When(strict.Has("by", strict.Const(lb.ByHeader)), strict.Requires("name")),
-		strict.When(named, strict.Fits("name", strict.Pattern(token))),
+		strict.When(named, strict.Fits("name", strict.Pattern(tokenExpression))),
 	}
 }
 
@@ -60,7 +62,36 @@ func applicationRules() []strict.Shown {
 	return []strict.Shown{strict.AnyOf(strict.Requires("runtime"), strict.Has("routes", notEmpty()))}
 }
 
+// runtimeRules are those of a runtime that has a type.
 func runtimeRules() []strict.Shown {
+	is := func(t RuntimeType) strict.Shown { return strict.Has("type", strict.Const(string(t))) }
+	status := func(of strict.Shown) strict.Shown { return strict.Fits("status", of) }
+	var rules []strict.Shown
+	for _, rule := range proxyRules() {
+		rules = append(rules, strict.When(is(RuntimeProxy), rule))
+	}
+	for _, f := range ownedFields(&Runtime{}) {
+		rules = append(rules, strict.When(strict.Requires(f.Name), strict.Has("type", strict.Shown{{Key: "enum", Value: f.of}})))
+	}
+	emptyStatus := strict.Has("status", strict.Shown{{Key: "enum", Value: []int{204, 205}}})
+	return append(rules,
+		strict.When(is(RuntimeStatic), strict.Requires("root")),
+		strict.When(is(RuntimeRedirect), strict.Requires("to")),
+		strict.When(is(RuntimeRedirect), status(strict.Shown{{Key: "enum", Value: redirectStatuses()}})),
+		strict.When(is(RuntimeRespond), status(strict.Not(strict.Shown{{Key: "minimum", Value: 300}, {Key: "maximum", Value: 399}}))),
+		strict.When(emptyStatus, strict.Fits("body", strict.Const(""))),
+	)
+}
+
+func rateLimitRules() []strict.Shown {
+	byHeader := strict.Has("by", strict.Const(string(LimitByHeader)))
+	return []strict.Shown{
+		strict.When(byHeader, strict.Requires("header")),
+		strict.When(byHeader, strict.Fits("header", strict.Pattern(tokenExpression))),
+	}
+}
+
+func proxyRules() []strict.Shown {
 	https := strict.Has("upstream", strict.Pattern("^[Hh][Tt][Tt][Pp][Ss]://"))
 	idle := strict.Shown{{Key: "items", Value: strict.Has("weight", strict.Const(0))}}
 	return []strict.Shown{

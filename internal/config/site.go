@@ -53,7 +53,7 @@ func siteFields(s *site, base *Client) []strict.Field {
 	fields := slices.DeleteFunc(applicationFields(&s.Application, base), func(f strict.Field) bool { return f.Name == "name" })
 	return append(fields,
 		strict.Field{Name: "proxy", Otherwise: "runtime", Kind: strict.Pointer(&s.proxy, func(r *Runtime) strict.Kind {
-			return proxyRuntime(r, base, "type")
+			return bareProxy(r, base)
 		}), Meaning: "A runtime of type proxy, in place of runtime."},
 		strict.Field{Name: "upstreams", Kind: strict.Refused(strict.Fault{Code: codePoolsInSite,
 			Message: "a site file cannot define pools", Hint: "define them in upstreams of the main file and use them by name"})},

@@ -27,31 +27,31 @@ func tenantFields(t *Tenant, base *Client) []strict.Field {
 }
 
 func applicationFields(a *Application, base *Client) []strict.Field {
-	return []strict.Field{
+	return append([]strict.Field{
 		{Name: "name", Need: true, Kind: strict.Scalar(&a.Name, name()),
 			Meaning: "What logs call it; unique in its tenant."},
 		{Name: "domains", Need: true, Kind: strict.List(&a.Domains, 1, maxDomains, strict.ScalarOf(domain())),
 			Meaning: "Hosts that it answers; each belongs to one application. * takes every host that no other does."},
 		{Name: "runtime", Otherwise: "404 where no route fits", Kind: strict.Pointer(&a.Runtime, func(r *Runtime) strict.Kind {
-			return proxyRuntime(r, base)
+			return anyRuntime(r, base)
 		}), Meaning: "What answers a request that no route takes."},
 		{Name: "routes", Otherwise: "none", Kind: strict.List(&a.Routes, 0, maxRoutes, func(r *Route) strict.Kind {
 			return strict.Section(routeFields(r, base))
 		}), Meaning: "Parts of the application that something else answers; the longest path wins."},
 		{Name: "max_body", Otherwise: "server.max_body", Kind: strict.Optional(&a.MaxBody, strict.Size(0, maxBody)),
 			Meaning: "Longest body of a request; 0 is no limit."},
-	}
+	}, limitFields(&a.RateLimit, &a.Quota, "none")...)
 }
 
 func routeFields(r *Route, base *Client) []strict.Field {
-	return []strict.Field{
+	return append([]strict.Field{
 		{Name: "path", Need: true, Kind: strict.Scalar(&r.Path, routePath()),
 			Meaning: "Prefix on segment borders: /api takes /api and /api/x, not /apis. Unique in the application."},
-		{Name: "runtime", Need: true, Kind: proxyRuntime(&r.Runtime, base),
+		{Name: "runtime", Need: true, Kind: anyRuntime(&r.Runtime, base),
 			Meaning: "What answers."},
 		{Name: "max_body", Otherwise: "the application's", Kind: strict.Optional(&r.MaxBody, strict.Size(0, maxBody)),
 			Meaning: "Longest body of a request; 0 is no limit."},
-	}
+	}, limitFields(&r.RateLimit, &r.Quota, "the application's")...)
 }
 
 // checkTenants holds names, domains and routes against each other, and checks every runtime.
@@ -85,11 +85,13 @@ func (d checker) checkApplication(at string, a *Application, runtime string, poo
 	if a.Runtime != nil {
 		d.checkRuntime(runtime, a.Runtime, pools)
 	}
+	d.checkRateLimit(strict.Join(at, "rate_limit"), a.RateLimit)
 	paths := make(claims)
 	for i := range a.Routes {
 		route := strict.Index(routes, i)
 		d.unique(paths, a.Routes[i].Path, strict.Join(route, "path"), codeDuplicateRoute, "")
 		d.checkRuntime(strict.Join(route, "runtime"), &a.Routes[i].Runtime, pools)
+		d.checkRateLimit(strict.Join(route, "rate_limit"), a.Routes[i].RateLimit)
 	}
 }
 

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -84,7 +85,7 @@ func seconds(low, high time.Duration) strict.Form[time.Duration] {
 	f.Parse = func(text string) (time.Duration, *strict.Fault) {
 		d, fault := parse(text)
 		if fault == nil && d%time.Second != 0 {
-			fault = &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be whole seconds", Hint: "cookies count in seconds"}
+			fault = &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be whole seconds", Hint: "the field counts in seconds"}
 		}
 		return d, fault
 	}
@@ -180,12 +181,7 @@ func (d checker) checkHash(at string, u *Upstream) {
 		d.checkAffinityKey(strict.Join(hash, "key_file"), u.HashKeyFile)
 		return
 	case lb.ByHeader:
-		if !d.Given(name) {
-			d.Missing(d.Place(hash), "name", "by: header needs the name of the header")
-		} else if !isToken(h.Name) {
-			d.FailValue(d.Place(name), &strict.Fault{Code: codeInvalidHeaderName,
-				Message: fmt.Sprintf("%q cannot be the name of a header", strict.Shorten(h.Name)), Hint: tokenHint})
-		}
+		d.checkHeaderName(hash, name, h.Name)
 	case lb.ByClientIP:
 		if d.Given(name) {
 			d.ignored(name, "with by: client_ip", "remove it")
@@ -198,6 +194,17 @@ func (d checker) checkHash(at string, u *Upstream) {
 		}
 	}
 	h.CookieMaxAge, u.HashKeyFile = 0, ""
+}
+
+// checkHeaderName checks the name of the header that the section at path counts or hashes by.
+func (d checker) checkHeaderName(section, path, name string) {
+	if !d.Given(path) {
+		_, key, _ := strings.Cut(path, section+".")
+		d.Missing(d.Place(section), key, "by: header needs the name of the header")
+	} else if !isToken(name) {
+		d.FailValue(d.Place(path), &strict.Fault{Code: codeInvalidHeaderName,
+			Message: fmt.Sprintf("%q cannot be the name of a header", strict.Shorten(name)), Hint: tokenHint})
+	}
 }
 
 const tokenHint = "it has letters, digits and !#$%&'*+-.^_`|~"

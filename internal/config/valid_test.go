@@ -85,7 +85,7 @@ tenants:
 		}},
 		Tenants: []Tenant{{Name: "acme", Applications: []Application{{
 			Name: "www", Domains: []string{"example.com"},
-			Runtime: &Runtime{Pool: "api", PreserveHost: true, WebSocket: true, Client: client,
+			Runtime: &Runtime{Type: RuntimeProxy, Pool: "api", PreserveHost: true, WebSocket: true, Client: client,
 				ConnectTimeout: client.ConnectTimeout, ResponseTimeout: client.ResponseTimeout},
 		}}}},
 		Admin: Admin{
@@ -230,6 +230,7 @@ func besideNamedFiles(t *testing.T) {
 		"tls/site.pem":       cert,
 		"tls/site.key":       key,
 		"tls/clients.pem":    cert,
+		"www/index.html":     []byte("home"),
 		"files/sites/shop.yaml": []byte(`{domains: [shop.example], max_body: 1KiB, proxy: {upstream: {pool: web}, websocket: false},
 			routes: [{path: /api, runtime: {type: proxy, backends: [{pool: web}, {status: 503, weight: 0}]}}]}`),
 		"tls/revoked.pem": crl,

@@ -191,5 +191,6 @@ func fakeStatus() api.Status {
 		Version: "v1.2.3", PID: 4242, Started: noon().Add(-90 * time.Minute), Boot: "b00t",
 		Listeners: []api.Listener{{Name: "http", Address: "127.0.0.1:8080"}},
 		Config:    api.ConfigInfo{Source: "/etc/scalws/scalws.yaml", Digest: "abc123", LoadedAt: noon().Add(-time.Minute)},
+		Quotas:    []api.Quota{{Tenant: "acme", Application: "shop", Path: "/api", Used: 7, Limit: 100, Reset: noon().Add(12 * time.Hour)}},
 	}
 }

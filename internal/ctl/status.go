@@ -69,6 +69,10 @@ func statusFields(status api.Status, daemon target, now time.Time) []field {
 	for _, l := range status.Listeners {
 		fields = append(fields, field{"Listener " + l.Name, l.Address})
 	}
+	for _, q := range status.Quotas {
+		fields = append(fields, field{"Quota " + q.Tenant + "/" + q.Application + q.Path,
+			fmt.Sprintf("%d of %d used, until %s", q.Used, q.Limit, timestamp(q.Reset))})
+	}
 	return fields
 }
 

@@ -89,17 +89,18 @@ MEMBER              WEIGHT  STATE  IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILUR
 `
 
 const statusPage = `
-State:          serving
-Version:        v1.2.3
-PID:            4242
-Started:        2026-11-29 10:30:00 UTC (1h30m0s ago)
-Boot:           b00t
-Daemon:         SOCKET
-Chosen by:      SCALWSCTL_SOCKET
-Configuration:  /etc/scalws/scalws.yaml
-Loaded:         2026-11-29 11:59:00 UTC (1m0s ago)
-Digest:         abc123
-Listener http:  127.0.0.1:8080
+State:                serving
+Version:              v1.2.3
+PID:                  4242
+Started:              2026-11-29 10:30:00 UTC (1h30m0s ago)
+Boot:                 b00t
+Daemon:               SOCKET
+Chosen by:            SCALWSCTL_SOCKET
+Configuration:        /etc/scalws/scalws.yaml
+Loaded:               2026-11-29 11:59:00 UTC (1m0s ago)
+Digest:               abc123
+Listener http:        127.0.0.1:8080
+Quota acme/shop/api:  7 of 100 used, until 2026-11-30 00:00:00 UTC
 `
 
 func TestTables(t *testing.T) {
@@ -130,7 +131,7 @@ func socketLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "Daemon:") {
-			lines[i] = "Daemon:         SOCKET"
+			lines[i] = line[:strings.LastIndexByte(line, ' ')+1] + "SOCKET"
 		}
 	}
 	return strings.Join(lines, "\n")

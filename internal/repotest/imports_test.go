@@ -25,7 +25,7 @@ var walls = []wall{
 		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
 		internals + "admin", "internal/console", internals + "metrics", internals + "accesslog", internals + "certs",
-		internals + "journal", internals + "statefile",
+		internals + "journal", internals + "statefile", internals + "limits",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
 
 	{internals + "http1", nil, "the codec is bytes in, head out: it can be fuzzed and moved"},
@@ -33,10 +33,11 @@ var walls = []wall{
 	{internals + "statefile", nil, "a file of lists; whose they are and whether they still count is the daemon's business"},
 	{internals + "accesslog", nil, "a line is made of values; it need not know where they come from"},
 	{internals + "journal", []string{"pkg/lb"}, "events are the engine's; who reads them is not its matter"},
+	{internals + "limits", nil, "how many is decided with numbers and a time; what a client is told is the data path's"},
 	{internals + "metrics", []string{"pkg/lb"}, "collectors read snapshots of the engine at scrape"},
 	{internals + "upstream", []string{internals + "http1"}, "connections know addresses; choosing one is the engine's"},
 	{internals + "route", []string{"internal/config", "pkg/lb"}, "matching is made from the checked configuration"},
-	{internals + "proxy", []string{"pkg/lb", internals + "http1", internals + "upstream", internals + "route"},
+	{internals + "proxy", []string{"pkg/lb", internals + "http1", internals + "upstream", internals + "route", internals + "limits"},
 		"the data path; metrics and log come in through a hook that it declares"},
 	{internals + "admin", []string{"pkg/api", "pkg/lb"}, "handlers see the runtime through an interface that they declare"},
 

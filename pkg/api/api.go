@@ -165,6 +165,10 @@ type Status struct {
 	Config    ConfigInfo `json:"config"`
 	// LastReload is absent before the first one.
 	LastReload *Reload `json:"last_reload,omitempty"`
+	// RateLimits and Quotas are those of all applications and routes, by tenant, application and path; absent
+	// where there are none.
+	RateLimits []RateLimit `json:"rate_limits,omitempty"`
+	Quotas     []Quota     `json:"quotas,omitempty"`
 	// Draining is true once the process was told to stop.
 	Draining bool `json:"draining,omitempty"`
 }

@@ -139,5 +139,6 @@ func (r runtime) Status() api.Status {
 	for _, l := range served.listeners {
 		st.Listeners = append(st.Listeners, api.Listener{Name: l.name, Address: l.Addr().String()})
 	}
+	st.RateLimits, st.Quotas = served.limits.status(time.Now())
 	return st
 }

@@ -43,11 +43,13 @@ func forwarded(way config.Forwarded) proxy.Forwarded {
 // runtimeKey is where a runtime stands: of an application's own, path is empty.
 type runtimeKey struct{ tenant, application, path string }
 
-// runtime builds one proxy runtime. A split goes on where the one of the generation before is.
+// runtime builds one runtime. A split goes on where the one of the generation before is.
 func (b *builder) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, error) {
+	key := runtimeKey{p.Tenant, p.Application, p.Path}
 	r := proxy.Runtime{
 		Tenant:          p.Tenant,
 		Application:     p.Application,
+		Limits:          b.next.limits.of(key),
 		PreserveHost:    rt.PreserveHost,
 		WebSocket:       rt.WebSocket,
 		MaxBody:         p.MaxBody,
@@ -57,6 +59,10 @@ func (b *builder) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, err
 		Resends:         b.next.resends.of(p.Tenant, p.Application, b.before.resends),
 	}
 	switch {
+	case rt.Type == config.RuntimeStatic:
+		r.Static = &proxy.Static{Root: rt.Static.Root, Index: rt.Static.Index}
+	case rt.Type == config.RuntimeRespond, rt.Type == config.RuntimeRedirect:
+		r.Fixed = &proxy.Fixed{Status: rt.Answer.Status, ContentType: rt.Answer.ContentType, Body: []byte(rt.Answer.Body), Location: rt.Answer.To}
 	case rt.Address != nil:
 		single, err := b.next.pools.addSingle(rt, b.before.pools, b.poolParts())
 		if err != nil {
@@ -83,7 +89,7 @@ func (b *builder) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, err
 			r.Backends = append(r.Backends, backend)
 		}
 	}
-	built, key := proxy.NewRuntime(r), runtimeKey{p.Tenant, p.Application, p.Path}
+	built := proxy.NewRuntime(r)
 	if before := b.before.runtimes[key]; before != nil {
 		built.Follow(before)
 	}

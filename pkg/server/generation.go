@@ -19,6 +19,7 @@ type generation struct {
 
 	pools   *pools
 	resends resends
+	limits  *limitSet
 	// runtimes are what answers, by where it stands.
 	runtimes map[runtimeKey]*proxy.Runtime
 	// data is what the data plane serves by.
@@ -38,7 +39,9 @@ type generation struct {
 }
 
 // nothing is the generation before the first one.
-func nothing() *generation { return &generation{config: &config.Config{}, pools: noPools()} }
+func nothing() *generation {
+	return &generation{config: &config.Config{}, pools: noPools(), limits: noLimits()}
+}
 
 // builder makes the generation after another one by a plan. All that can fail happens here, and nothing of it is
 // seen from outside; undo takes it back.
@@ -56,9 +59,9 @@ type builder struct {
 // that they are taken only by a daemon that can serve. On an error everything is as before.
 func (s *Server) build(before *generation, c *config.Config, plan *config.Plan, lists map[string]restored) (*generation, error) {
 	b := &builder{server: s, plan: plan, before: before, restored: lists, next: &generation{
-		config: c, loaded: time.Now(), pools: noPools(), resends: resends{}, runtimes: map[runtimeKey]*proxy.Runtime{},
+		config: c, loaded: time.Now(), pools: noPools(), resends: resends{}, limits: noLimits(), runtimes: map[runtimeKey]*proxy.Runtime{},
 	}}
-	for _, part := range []func() error{b.buildPools, b.buildData, b.openListeners, b.openMetrics, b.openLog, b.openAudit, b.openState, b.openRemote, b.openAdmin} {
+	for _, part := range []func() error{b.buildPools, b.buildLimits, b.buildData, b.openListeners, b.openMetrics, b.openLog, b.openAudit, b.openState, b.openRemote, b.openAdmin} {
 		if err := part(); err != nil {
 			return nil, errors.Join(err, b.undo.run())
 		}

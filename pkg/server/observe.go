@@ -78,6 +78,7 @@ func (s *Server) snapshot() metrics.Snapshot {
 			})
 		}
 	}
+	snap.Limits = served.limits.metrics()
 	return snap
 }
 
@@ -108,7 +109,9 @@ func (s *Server) keepHouse(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			s.current.Load().pools.expire(now)
+			served := s.current.Load()
+			served.pools.expire(now)
+			served.limits.forget(now)
 			if err := s.logs.close(now.Add(-houseTime)); err != nil {
 				s.log.Warn("closing the access log that was written before", "error", err)
 			}

@@ -125,7 +125,7 @@ func TestDocsListTheFields(t *testing.T) {
 	}
 	text := page(t)
 	for _, name := range jsonNames(api.Hash{}, api.TLS{}, api.PassiveHealth{}, api.RetryBudget{}, api.Listener{}, api.ConfigInfo{},
-		api.ListenerPlan{}, api.ApplicationPlan{}, api.Loses{}, api.ListChange{}, api.Reload{}, api.FieldError{},
+		api.RateLimit{}, api.Quota{}, api.ListenerPlan{}, api.ApplicationPlan{}, api.Loses{}, api.ListChange{}, api.Reload{}, api.FieldError{},
 		api.Entry{}, api.Reweight{}, api.Share{}, api.PassedOver{}, api.Evidence{}) {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("%s is not on the page", name)

@@ -17,7 +17,8 @@ type collector struct {
 
 	requests, duration, ejected, retries, members   *prometheus.Desc
 	connections, accepted, inFlight, listenRequests *prometheus.Desc
-	resends, logDropped, auditFailed, stateFailed   *prometheus.Desc
+	resends, limitRefused                           *prometheus.Desc
+	logDropped, auditFailed, stateFailed            *prometheus.Desc
 	buildInfo, reloadSuccess, reloadTime            *prometheus.Desc
 	// build never changes.
 	build prometheus.Metric
@@ -51,6 +52,8 @@ func newCollector(read func() Snapshot, version, goVersion string) *collector {
 			"Requests that began.", "listener", "protocol"),
 		resends: desc("scalws_upstream_retries_total",
 			"Requests sent again to the same member because a kept-alive connection was stale.", "tenant", "application", "protocol"),
+		limitRefused: desc("scalws_limit_refused_total",
+			"Requests answered 429 because of a limit.", "tenant", "application", "kind"),
 		logDropped: desc("scalws_access_log_dropped_total",
 			"Access log lines lost because the output stood still or failed."),
 		auditFailed: desc("scalws_audit_log_failed_total",
@@ -82,7 +85,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		c.requests, c.duration, c.ejected, c.retries, c.members,
 		c.connections, c.accepted, c.inFlight, c.listenRequests,
-		c.resends, c.logDropped, c.auditFailed, c.stateFailed, c.buildInfo, c.reloadSuccess, c.reloadTime,
+		c.resends, c.limitRefused, c.logDropped, c.auditFailed, c.stateFailed, c.buildInfo, c.reloadSuccess, c.reloadTime,
 	} {
 		ch <- d
 	}
@@ -105,6 +108,9 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	c.perMember(out, s.Pools)
 	for _, r := range s.Resends {
 		out.counter(c.resends, r.Count, label("application", r.Application), label("protocol", r.Protocol), label("tenant", r.Tenant))
+	}
+	for _, l := range s.Limits {
+		out.counter(c.limitRefused, l.Refused, label("application", l.Application), label("kind", l.Kind), label("tenant", l.Tenant))
 	}
 	out.counter(c.logDropped, s.LogDropped)
 	out.counter(c.auditFailed, s.AuditFailed)

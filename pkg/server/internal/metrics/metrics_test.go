@@ -49,6 +49,10 @@ func sample() Snapshot {
 			{Tenant: "acme", Application: "shop", Protocol: "h1", Count: 2},
 			{Tenant: "acme", Application: "shop", Protocol: "h2", Count: 1},
 		},
+		Limits: []Limit{
+			{Tenant: "acme", Application: "shop", Kind: "rate_limit", Refused: 7},
+			{Tenant: "acme", Application: "shop", Kind: "quota"},
+		},
 		LogDropped:  12,
 		AuditFailed: 13,
 		StateFailed: 14,
@@ -81,6 +85,7 @@ func families() []family {
 		{"scalws_build_info", "gauge", "version, goversion"},
 		{"scalws_config_last_reload_success", "gauge", ""},
 		{"scalws_config_last_reload_timestamp_seconds", "gauge", ""},
+		{"scalws_limit_refused_total", "counter", "tenant, application, kind"},
 		{"scalws_listener_connections", "gauge", "listener"},
 		{"scalws_listener_connections_accepted_total", "counter", "listener"},
 		{"scalws_listener_requests_in_flight", "gauge", "listener"},

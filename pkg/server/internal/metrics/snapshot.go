@@ -11,6 +11,7 @@ type Snapshot struct {
 	Listeners []Listener
 	Pools     []Pool
 	Resends   []Resend
+	Limits    []Limit
 	// LogDropped counts access log lines that were lost.
 	LogDropped uint64
 	// AuditFailed counts audit log lines that could not be written, StateFailed writes of the state file.
@@ -89,6 +90,14 @@ type Resend struct {
 	// Protocol of the client's request: "h1" or "h2".
 	Protocol string
 	Count    uint64
+}
+
+// Limit counts the requests that the limits of an application have refused.
+type Limit struct {
+	Tenant, Application string
+	// Kind is "rate_limit" or "quota".
+	Kind    string
+	Refused uint64
 }
 
 // Reload is the last time that a configuration was loaded, the one at the start included.

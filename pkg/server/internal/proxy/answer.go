@@ -9,11 +9,7 @@ import (
 // reject gives our own answer to a request whose head is whole. The connection goes on only if nothing of
 // the request is left unread. Extra are field names and values in turn.
 func (x *exchange) reject(status int, reason string, extra ...string) {
-	if x.up.skip() {
-		x.keep = x.mayKeep()
-	} else {
-		x.unread = true
-	}
+	x.settle()
 	x.answer(status, reason, extra...)
 }
 
@@ -33,9 +29,6 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 	out = http1.AppendField(out, []byte("Date"), x.c.srv.date.at(x.now))
 	for i := 0; i+1 < len(extra); i += 2 {
 		out = http1.AppendFieldString(out, extra[i], extra[i+1])
-	}
-	if status == 405 {
-		out = http1.AppendFieldString(out, "Allow", "GET, HEAD, OPTIONS, PUT, DELETE, POST, PATCH")
 	}
 	out = x.appendConnection(out)
 	out = append(out, "\r\n"...)

@@ -144,7 +144,7 @@ func (x *exchange) serve() {
 		x.req.KeepAlive = false // what follows may be meant for the tunnel
 	}
 	if x.req.Method == http1.CONNECT || x.req.Method == http1.TRACE {
-		x.reject(405, "this method is not forwarded")
+		x.reject(405, "this method is not forwarded", "Allow", "GET, HEAD, OPTIONS, PUT, DELETE, POST, PATCH")
 		return
 	}
 	rt, ok := x.config.Routes.Lookup(x.req.Host, x.req.Path)
@@ -153,6 +153,9 @@ func (x *exchange) serve() {
 		return
 	}
 	x.runtime = rt
+	if x.limited(rt.Limits) || x.answeredHere(rt) {
+		return
+	}
 	if len(x.req.Upgrade) > 0 {
 		switch {
 		case !http1.EqualFold(x.req.Upgrade, "websocket"), x.req.Method != http1.GET, x.req.Body != http1.NoBody:

@@ -63,6 +63,11 @@ type Backend struct {
 type Runtime struct {
 	Tenant      string
 	Application string
+	// Limits bound the requests; nil: none.
+	Limits *Limits
+	// Fixed or Static answers here; at most one is not nil, and then all that is about members is zero.
+	Fixed  *Fixed
+	Static *Static
 	// Backends has one entry unless requests are split.
 	Backends []Backend
 	// PreserveHost passes the client's Host on; otherwise the member's address is sent.
