@@ -75,7 +75,7 @@ func TestAddresses(t *testing.T) {
 		"the first address refuses":    {[]string{"127.0.0.2", "127.0.0.3"}, "127.0.0.3"},
 		"IPv6 refuses":                 {[]string{"::1", "127.0.0.1"}, "127.0.0.1"},
 		"IPv4 refuses":                 {[]string{"::1", "127.0.0.1"}, "::1"},
-		"all but the last one refuses": {[]string{"127.0.0.1", "127.0.0.2", "127.0.0.3", "::1", "127.0.0.4"}, "127.0.0.4"},
+		"all but the last one refuses": {[]string{"127.0.0.5", "127.0.0.2", "127.0.0.3", "::1", "127.0.0.4"}, "127.0.0.4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			peer := servertest.NewMembers(t, c.listens)[0]
