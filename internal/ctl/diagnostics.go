@@ -34,6 +34,8 @@ const maxExcerpt = 120
 type problemStyle struct {
 	// width of an excerpt in columns.
 	width int
+	// fold is the width that headings are broken to, 0 for never: lines in a file stay whole for programs.
+	fold int
 	// severity and caret paint what they are named after.
 	severity func(s strict.Severity, text string) string
 	caret    func(text string) string
@@ -54,8 +56,9 @@ func newProblemStyle(out io.Writer, getenv func(string) string) problemStyle {
 		},
 		caret: func(text string) string { return painter.NewStyle().Bold(true).Render(text) },
 	}
-	if columns := terminalWidth(out); columns > 0 {
+	if columns := terminalWidth(out, getenv); columns > 0 {
 		style.width = min(style.width, columns-len(indent))
+		style.fold = columns
 	}
 	return style
 }
@@ -69,8 +72,13 @@ func writeProblems(w io.Writer, problems []strict.Problem, sources sourceLines, 
 		if before, after, ok := strings.Cut(head, word); ok {
 			head = before + ": " + style.severity(p.Severity, string(p.Severity)+":") + " " + after
 		}
-		if _, err := fmt.Fprintln(w, head); err != nil {
-			return err
+		for i, line := range foldText(head, style.fold-len(indent)) {
+			if i > 0 {
+				line = indent + line
+			}
+			if _, err := fmt.Fprintln(w, line); err != nil {
+				return err
+			}
 		}
 		if line, ok := sources.line(p.File, p.Line); ok {
 			text, before := excerpt(line, p.Column, style.width)

@@ -61,6 +61,7 @@ func variables() []variable {
 		{"XDG_RUNTIME_DIR", "where a user's daemon has its socket by default"},
 		{"NO_COLOR", "not empty: no colour"},
 		{"TERM", "dumb: no colour"},
+		{"COLUMNS", "width of the terminal, where it is one"},
 	}
 }
 

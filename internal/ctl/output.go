@@ -2,7 +2,6 @@ package ctl
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,6 +41,9 @@ func (o *output) flush() {
 	}
 }
 
+// failed is true once something got lost: a command that goes on and on has nobody left to write for.
+func (o *output) failed() bool { return o.err != nil }
+
 // close writes what is left and says whether something got lost. A reader that stopped early got what
 // it wanted: that is no failure.
 func (o *output) close() error {
@@ -70,10 +72,19 @@ const (
 	formatTable = "table"
 	formatText  = "text"
 	formatJSON  = "json"
+	formatYAML  = "yaml"
+	// formatWide is a table with more columns, formatName the names alone, one a line.
+	formatWide = "wide"
+	formatName = "name"
 	// formatSARIF and formatGitHub are those of "config validate" for machines that show problems to people.
 	formatSARIF  = "sarif"
 	formatGitHub = "github"
 )
+
+// allFormats are those of all commands.
+func allFormats() []string {
+	return []string{formatTable, formatText, formatJSON, formatYAML, formatWide, formatName, formatSARIF, formatGitHub}
+}
 
 // formats makes the annotation. A command without it has no -o.
 func formats(names ...string) map[string]string {
@@ -99,7 +110,7 @@ func chooseFormat(cmd *cobra.Command, flag, env string) (string, error) {
 		}
 		return flag, nil
 	}
-	if env != "" && !slices.Contains([]string{formatTable, formatText, formatJSON, formatSARIF, formatGitHub}, env) {
+	if env != "" && !slices.Contains(allFormats(), env) {
 		return "", usage(cmd, "output format %q in SCALWSCTL_OUTPUT is not known", env)
 	}
 	if slices.Contains(known, env) {
@@ -109,12 +120,4 @@ func chooseFormat(cmd *cobra.Command, flag, env string) (string, error) {
 		return "", nil
 	}
 	return known[0], nil
-}
-
-// writeJSON writes one document, indented.
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

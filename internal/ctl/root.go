@@ -44,7 +44,7 @@ connection. Data goes to the standard output, everything else to the standard er
 	flags.StringVar(&s.key, "key", "", "Use this key with the certificate, a PEM file")
 	flags.StringVar(&s.ca, "ca", "", "Trust servers with a certificate of these CAs, a PEM file")
 	flags.StringVar(&s.context, "context", "", "Talk to the daemon of this context")
-	flags.StringVarP(&s.output, "output", "o", "", "Write the output in this format: table, text, json or another that the command has")
+	flags.StringVarP(&s.output, "output", "o", "", "Write the output in this format: table, wide, text, json, yaml, name or another that the command has")
 	flags.DurationVar(&s.timeout, "request-timeout", 10*time.Second, "Wait this long for an answer, 0 for ever")
 	flags.BoolP("help", "h", false, "Show this help")
 	completeFlag(root, "server", cobra.NoFileCompletions)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/charmbracelet/lipgloss"
@@ -20,34 +21,111 @@ const nothing = "-"
 
 // memberColumn is one column of a table of members.
 type memberColumn struct {
-	title string
-	// right aligns numbers.
-	right bool
-	cell  func(pool api.Upstream, m api.Member) string
+	column
+	// ofPool is true for what a pool without members has as well.
+	ofPool bool
+	cell   func(pool api.Upstream, m api.Member) string
+}
+
+// poolColumns are what the rows of several pools begin with.
+func poolColumns() []memberColumn {
+	return []memberColumn{
+		{column{title: "POOL", cut: true}, true,
+			func(pool api.Upstream, _ api.Member) string { return printable(pool.Name) }},
+		{column{title: "BALANCE", rank: 9}, true,
+			func(pool api.Upstream, _ api.Member) string { return printable(balance(pool)) }},
+	}
+}
+
+// widePoolColumns are those that only a wide table has.
+func widePoolColumns() []memberColumn {
+	return []memberColumn{
+		{column{title: "MEMBERS FROM", rank: 11}, true,
+			func(pool api.Upstream, _ api.Member) string { return printable(pool.MembersFrom) }},
+		{column{title: "SCHEME", rank: 12}, true,
+			func(pool api.Upstream, _ api.Member) string { return printable(pool.Scheme) }},
+		{column{title: "REVISION", right: true, rank: 10}, true,
+			func(pool api.Upstream, _ api.Member) string { return strconv.FormatUint(pool.Revision, 10) }},
+	}
 }
 
 // memberColumns are the columns that every table of members has.
 func (s *session) memberColumns() []memberColumn {
 	now := s.Now()
 	states := newStatePalette(s.Out, s.Getenv)
-	return []memberColumn{
-		{"MEMBER", false, func(_ api.Upstream, m api.Member) string { return printable(m.Address) }},
-		{"WEIGHT", true, func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.Weight) }},
-		{"STATE", false, func(_ api.Upstream, m api.Member) string { return states.paint(m.State) }},
-		{"IN FLIGHT", true, func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.InFlight) }},
-		{"FAILURES", true, func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.ConsecutiveFailures) }},
-		{"EJECTED FOR", true, func(_ api.Upstream, m api.Member) string { return ejectedFor(m, now) }},
-		{"LAST FAILURE", false, func(_ api.Upstream, m api.Member) string { return cmp.Or(printable(m.LastFailure), nothing) }},
+	weights := totalWeights{}
+	columns := []memberColumn{
+		{column{title: "MEMBER", cut: true}, false,
+			func(_ api.Upstream, m api.Member) string { return printable(m.Address) }},
+		{column{title: "WEIGHT", right: true, rank: 6}, false,
+			func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.Weight) }},
+		{column{title: "SHARE", right: true, rank: 7}, false,
+			func(pool api.Upstream, m api.Member) string { return percent(weights.share(pool, m)) }},
+		{column{title: "STATE"}, false,
+			func(_ api.Upstream, m api.Member) string { return states.paint(m.State) }},
+		{column{title: "IN FLIGHT", right: true, rank: 5}, false,
+			func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.InFlight) }},
+		{column{title: "FAILURES", right: true, rank: 8}, false,
+			func(_ api.Upstream, m api.Member) string { return strconv.Itoa(m.ConsecutiveFailures) }},
+		{column{title: "EJECTED FOR", right: true, rank: 3}, false,
+			func(_ api.Upstream, m api.Member) string { return ejectedFor(m, now) }},
+		{column{title: "LAST FAILURE", rank: 4}, false,
+			func(_ api.Upstream, m api.Member) string { return cmp.Or(printable(m.LastFailure), nothing) }},
 	}
+	if s.format == formatWide {
+		columns = append(columns, memberColumn{column{title: "EJECTED UNTIL", rank: 10}, false,
+			func(_ api.Upstream, m api.Member) string {
+				if m.EjectedUntil == nil {
+					return nothing
+				}
+				return timestamp(*m.EjectedUntil)
+			}})
+	}
+	return columns
+}
+
+// totalWeights are the sums of the weights of pools, by their names.
+type totalWeights map[string]int
+
+// share is a member's part of the requests by weight, 0 to 1. It knows nothing of ejections.
+func (w totalWeights) share(pool api.Upstream, m api.Member) float64 {
+	total, known := w[pool.Name]
+	if !known {
+		for _, other := range pool.Members {
+			total += other.Weight
+		}
+		w[pool.Name] = total
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(m.Weight) / float64(total)
+}
+
+// percent is a part of one with a digit behind the point. What is there is never shown as nothing, and what is
+// not the whole never as the whole.
+func percent(part float64) string {
+	switch {
+	case part > 0 && part < 0.0005:
+		return "<0.1%"
+	case part < 1 && part > 0.9995:
+		return ">99.9%"
+	}
+	return strconv.FormatFloat(100*part, 'f', 1, 64) + "%"
 }
 
 // memberTable prints a row for each member of the pools. A pool without members has a row as well: it
 // is there, and it answers 503.
 func (s *session) memberTable(columns []memberColumn, pools []api.Upstream) error {
-	titles := make([]string, len(columns))
-	right := make([]bool, len(columns))
+	plain, rows := memberRows(columns, pools)
+	return writeColumns(s.Out, plain, rows, terminalWidth(s.Out, s.Getenv))
+}
+
+// memberRows are the columns and the rows of that table.
+func memberRows(columns []memberColumn, pools []api.Upstream) ([]column, [][]string) {
+	plain := make([]column, len(columns))
 	for i, c := range columns {
-		titles[i], right[i] = c.title, c.right
+		plain[i] = c.column
 	}
 	var rows [][]string
 	for _, pool := range pools {
@@ -62,7 +140,7 @@ func (s *session) memberTable(columns []memberColumn, pools []api.Upstream) erro
 			rows = append(rows, emptyRow(columns, pool))
 		}
 	}
-	return writeTable(s.Out, titles, right, rows)
+	return plain, rows
 }
 
 // emptyRow is the row of a pool without members: what comes from the pool, and nothing of a member.
@@ -70,7 +148,7 @@ func emptyRow(columns []memberColumn, pool api.Upstream) []string {
 	row := make([]string, len(columns))
 	for i, c := range columns {
 		row[i] = nothing
-		if c.title == "POOL" || c.title == "BALANCE" {
+		if c.ofPool {
 			row[i] = c.cell(pool, api.Member{})
 		}
 	}
@@ -83,13 +161,34 @@ type field struct {
 	value string
 }
 
-// fieldTable prints the lines of a page.
+// fieldTable prints the lines of a page. On a terminal a long value goes on below itself.
 func (s *session) fieldTable(fields []field) error {
-	rows := make([][]string, len(fields))
-	for i, f := range fields {
-		rows[i] = []string{printable(f.name) + ":", printable(f.value)}
+	names := 0
+	for _, f := range fields {
+		names = max(names, lipgloss.Width(printable(f.name))+1)
+	}
+	room := terminalWidth(s.Out, s.Getenv) - names - gap
+	var rows [][]string
+	for _, f := range fields {
+		name := printable(f.name) + ":"
+		for _, line := range foldText(printable(f.value), room) {
+			rows = append(rows, []string{name, line})
+			name = " "
+		}
 	}
 	return writeTable(s.Out, nil, []bool{false, false}, rows)
+}
+
+// foldText is a text in lines of at most width columns, in one where there is hardly any width at all.
+func foldText(text string, width int) []string {
+	if width < leastCell || lipgloss.Width(text) <= width {
+		return []string{text}
+	}
+	lines := strings.Split(lipgloss.NewStyle().Width(width).Render(text), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
 }
 
 // writeTable prints rows in columns that are two spaces apart, without lines around them: easy to read
@@ -147,24 +246,6 @@ func (t trimRight) Write(line []byte) (int, error) {
 	}
 	return len(line), nil
 }
-
-// statePalette has the states of a member in their colours. Colour is only where something is wrong, and
-// only on a terminal that has it; NO_COLOR and TERM=dumb switch it off.
-type statePalette map[string]string
-
-func newStatePalette(out io.Writer, getenv func(string) string) statePalette {
-	painter := newPainter(out, getenv)
-	colour := func(state, ansi string) string {
-		return painter.NewStyle().Foreground(lipgloss.Color(ansi)).Render(state)
-	}
-	return statePalette{
-		api.StateEjected:   colour(api.StateEjected, "1"),
-		api.StateProbation: colour(api.StateProbation, "3"),
-	}
-}
-
-// paint is the state in its colour, if it has one.
-func (p statePalette) paint(state string) string { return cmp.Or(p[state], printable(state)) }
 
 // ejectedFor is how long a member stays out from now, rounded up to what a person cares about.
 func ejectedFor(m api.Member, now time.Time) string {

@@ -42,13 +42,13 @@ func env(variables map[string]string) func(string) string {
 }
 
 const listTable = `
-POOL    BALANCE                MEMBER              WEIGHT  STATE      IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE
-api     least_conn             192.0.2.5:8080           2  up                12         0            -  -
-api     least_conn             192.0.2.6:8080           1  ejected            0         3         8.2s  connect_refused
-api     least_conn             [2001:db8::7]:8080       1  probation          1         3            -  status_503
-canary  round_robin            -                        -  -                  -         -            -  -
-web     hash/cookie:SHOP_NODE  198.51.100.10:8443       1  up                 0         0            -  -
-web     hash/cookie:SHOP_NODE  198.51.100.11:8443    1000  up                 0         0            -  -
+POOL    BALANCE                MEMBER              WEIGHT  SHARE  STATE      IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE
+api     least_conn             192.0.2.5:8080           2  50.0%  up                12         0            -  -
+api     least_conn             192.0.2.6:8080           1  25.0%  ejected            0         3         8.2s  connect_refused
+api     least_conn             [2001:db8::7]:8080       1  25.0%  probation          1         3            -  status_503
+canary  round_robin            -                        -      -  -                  -         -            -  -
+web     hash/cookie:SHOP_NODE  198.51.100.10:8443       1   0.1%  up                 0         0            -  -
+web     hash/cookie:SHOP_NODE  198.51.100.11:8443    1000  99.9%  up                 0         0            -  -
 `
 
 const showAPI = `
@@ -62,10 +62,10 @@ Passive health:  ejected after 3 failures for 10s, then 1 request at once on pro
 Revision:        7
 Members:         3, 1 ejected, 1 on probation
 
-MEMBER              WEIGHT  STATE      IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE     EJECTED UNTIL
-192.0.2.5:8080           2  up                12         0            -  -                -
-192.0.2.6:8080           1  ejected            0         3         8.2s  connect_refused  2026-11-29 12:00:08 UTC
-[2001:db8::7]:8080       1  probation          1         3            -  status_503       -
+MEMBER              WEIGHT  SHARE  STATE      IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE
+192.0.2.5:8080           2  50.0%  up                12         0            -  -
+192.0.2.6:8080           1  25.0%  ejected            0         3         8.2s  connect_refused
+[2001:db8::7]:8080       1  25.0%  probation          1         3            -  status_503
 `
 
 const showWeb = `
@@ -83,9 +83,9 @@ Passive health:  off
 Revision:        2
 Members:         2
 
-MEMBER              WEIGHT  STATE  IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE  EJECTED UNTIL
-198.51.100.10:8443       1  up             0         0            -  -             -
-198.51.100.11:8443    1000  up             0         0            -  -             -
+MEMBER              WEIGHT  SHARE  STATE  IN FLIGHT  FAILURES  EJECTED FOR  LAST FAILURE
+198.51.100.10:8443       1   0.1%  up             0         0            -  -
+198.51.100.11:8443    1000  99.9%  up             0         0            -  -
 `
 
 const statusPage = `

@@ -3,20 +3,22 @@ package ctl
 import (
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth is how many columns the terminal behind a stream has; 0 where it is none, or does not tell.
-func terminalWidth(w io.Writer) int {
-	if o, ok := w.(*output); ok {
-		w = o.to
-	}
-	f, ok := w.(*os.File)
-	if !ok {
+// terminalWidth is how many columns the terminal behind a stream has: COLUMNS, or what the terminal says; 0 where
+// it is none, or does not tell. What is written to a file or a pipe is never cut to a width.
+func terminalWidth(w io.Writer, getenv func(string) string) int {
+	f, ok := stream(w).(*os.File)
+	if !ok || !isTerminal(f) {
 		return 0
+	}
+	if columns, err := strconv.Atoi(getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
 	}
 	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -25,12 +27,18 @@ func terminalWidth(w io.Writer) int {
 	return int(size.Col)
 }
 
+// stream is what is behind the standard output's buffer.
+func stream(w io.Writer) io.Writer {
+	if o, ok := w.(*output); ok {
+		return o.to
+	}
+	return w
+}
+
 // newPainter draws in colours on a terminal that has them, and plainly elsewhere; NO_COLOR and TERM=dumb switch
 // colours off.
 func newPainter(out io.Writer, getenv func(string) string) *lipgloss.Renderer {
-	if o, ok := out.(*output); ok {
-		out = o.to
-	}
+	out = stream(out)
 	terminal := termenv.NewOutput(out, termenv.WithEnvironment(environ(getenv)))
 	profile := terminal.ColorProfile()
 	if terminal.EnvNoColor() || getenv("TERM") == "dumb" {
