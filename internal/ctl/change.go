@@ -19,10 +19,10 @@ type change struct {
 
 // compare finds the change from one list to another. Both come from the daemon, so that an address has
 // one spelling.
-func compare(before, after []api.Member) change {
+func compare(before, after []api.SetMember) change {
 	weights := make(map[string]int, len(before))
 	for _, m := range before {
-		weights[m.Address] = m.Weight
+		weights[m.Address] = weightOf(m)
 	}
 	var c change
 	stays := make(map[string]bool, len(after))
@@ -35,8 +35,8 @@ func compare(before, after []api.Member) change {
 		}
 		stays[m.Address] = true
 		staysAfter = append(staysAfter, m.Address)
-		if weight != m.Weight {
-			c.reweighted = append(c.reweighted, fmt.Sprintf("%s from %d to %d", m.Address, weight, m.Weight))
+		if weight != weightOf(m) {
+			c.reweighted = append(c.reweighted, fmt.Sprintf("%s from %d to %d", m.Address, weight, weightOf(m)))
 		}
 	}
 	var staysBefore []string

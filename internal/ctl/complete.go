@@ -30,6 +30,14 @@ func (s *session) completePool(cmd *cobra.Command, args []string, _ string) ([]s
 	return s.poolNames(cmd.Context(), ""), cobra.ShellCompDirectiveNoFileComp
 }
 
+// completeSetPool offers the names of the pools whose members can be set.
+func (s *session) completeSetPool(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.poolNames(cmd.Context(), api.FromAPI), cobra.ShellCompDirectiveNoFileComp
+}
+
 // completePoolAndMembers offers the names of the pools whose members can be set, then the members that
 // the pool has now, with their weights, and are not on the command line yet.
 func (s *session) completePoolAndMembers(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

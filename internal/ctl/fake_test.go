@@ -108,7 +108,7 @@ func (d *fakeDaemon) set(pool *api.Upstream, body io.Reader) *api.Problem {
 		problem.Errors = wrong
 		return problem
 	}
-	if compare(pool.Members, members).String() != "unchanged" {
+	if compare(entriesOf(pool.Members), entriesOf(members)).String() != "unchanged" {
 		pool.Revision++
 	}
 	pool.Members = members

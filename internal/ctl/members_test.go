@@ -124,7 +124,7 @@ func TestCompare(t *testing.T) {
 		"just fits":       {"", "a=1 b=1 c=1 d=1 e=1", "added a, b, c, d, e"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := compare(list(test.before), list(test.after)).String(); got != test.want {
+			if got := compare(entriesOf(list(test.before)), entriesOf(list(test.after))).String(); got != test.want {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})

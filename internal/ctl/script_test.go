@@ -2,6 +2,7 @@ package ctl_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,7 +25,8 @@ func TestMain(m *testing.M) {
 
 // The scripts of testdata/script hold for every daemon that has the pools api (with members_from: api),
 // canary (the same, and empty) and web (with members_from: file), the real one first of all; those of
-// testdata/fake need the states and faults that only the fake daemon has.
+// testdata/fake need the states and faults that only the fake daemon has, those of testdata/daemon what only a
+// real one does.
 func TestScripts(t *testing.T) {
 	for _, c := range []struct {
 		name, folder string
@@ -33,6 +35,7 @@ func TestScripts(t *testing.T) {
 		{"script", "script", startFake},
 		{"fake", "fake", startFake},
 		{"daemon", "script", startReal},
+		{"trouble", "daemon", startTrouble},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testscript.Run(t, testscript.Params{
@@ -71,6 +74,39 @@ const realPools = `upstreams:
 func startReal(t *testing.T, env *testscript.Env) error {
 	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	env.Setenv("SCALWSCTL_SOCKET", servertest.Start(t, servertest.Setup{Rest: realPools}).Socket)
+	return nil
+}
+
+// startTrouble gives each script a real daemon of which a member has been ejected, for an hour. GOOD and BAD are
+// the addresses of the two members of api, CONFIG is the daemon's configuration file.
+func startTrouble(t *testing.T, env *testscript.Env) error {
+	good, bad := servertest.NewMember(t), servertest.NewMember(t)
+	bad.Down()
+	daemon := servertest.Start(t, servertest.Setup{Rest: fmt.Sprintf(`upstreams:
+  api:
+    members_from: api
+    members: [{address: %q, weight: 3}, {address: %q}]
+    passive_health: {failures: 2, cooldown: 1h}
+  canary: {members_from: api}
+  shop:
+    members_from: api
+    balance: hash
+    hash: {by: header, name: X-User}
+    members: [{address: "192.0.2.1:80"}, {address: "192.0.2.2:80"}]
+  web:
+    members: [{address: "192.0.2.9:80"}]
+tenants: [{name: t, applications: [{name: a, domains: ["*"], runtime: {type: proxy, upstream: {pool: api}}}]}]
+`, good.Address(), bad.Address())})
+	for range 16 {
+		if r := daemon.Get("/"); r.Status != 200 {
+			return fmt.Errorf("GET / is answered %d", r.Status)
+		}
+	}
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Setenv("SCALWSCTL_SOCKET", daemon.Socket)
+	env.Setenv("GOOD", good.Address())
+	env.Setenv("BAD", bad.Address())
+	env.Setenv("CONFIG", daemon.File)
 	return nil
 }
 

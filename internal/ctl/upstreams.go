@@ -17,7 +17,7 @@ func newUpstreams(s *session) *cobra.Command {
 	cmd.Args = subcommandArgs
 	cmd.AddCommand(
 		newList(s), newShow(s),
-		newSet(s),
+		newSet(s), newAdd(s), newRemove(s), newWeight(s),
 	)
 	return cmd
 }
