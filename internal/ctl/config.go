@@ -11,6 +11,6 @@ func newConfig(s *session) *cobra.Command {
   scalwsctl config plan new.yaml`,
 	}
 	group(cmd)
-	cmd.AddCommand(newValidate(s), newSchema(s))
+	cmd.AddCommand(newValidate(s), newPlan(s), newConfigShow(s), newSchema(s))
 	return cmd
 }

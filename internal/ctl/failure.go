@@ -93,7 +93,7 @@ func reportMore(w io.Writer, problem *api.Problem) {
 			fmt.Fprintf(w, "       and %d more\n", len(problem.Errors)-i)
 			return
 		}
-		fmt.Fprintf(w, "       %s: %s\n", printable(e.Path), printable(e.Detail))
+		fmt.Fprintf(w, "       %s\n", printable(fieldErrorText(e)))
 	}
 }
 
@@ -140,6 +140,10 @@ func problemHint(problem *api.Problem) string {
 		return "nothing was changed; correct the list and run the command again"
 	case api.CodeBodyTooLarge:
 		return fmt.Sprintf("nothing was changed; a list has at most %d bytes of JSON", api.MaxBody)
+	case api.CodeNoKeys:
+		return "only pools that hash a header or client_ip lead keys to members; see 'scalwsctl upstreams'"
+	case api.CodePreconditionFailed:
+		return "nothing was changed; read the pool again and decide again"
 	case api.CodeInternal:
 		return "the daemon's log says more"
 	case "":

@@ -61,6 +61,7 @@ connection. Data goes to the standard output, everything else to the standard er
 		newSimulate(s),
 		newContext(s),
 		newStatus(s),
+		newReload(s),
 		newConsole(s),
 		newVersion(s),
 		newCompletion(s),

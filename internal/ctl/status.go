@@ -20,10 +20,10 @@ func newStatus(s *session) *cobra.Command {
 	o := statusOptions{session: s}
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show the daemon: version, listeners, configuration",
+		Short: "Show the daemon: version, listeners, configuration, last reload",
 		Example: `  scalwsctl status
   scalwsctl status -o json | jq -r .config.digest`,
-		Annotations:       formats(formatTable, formatJSON),
+		Annotations:       formats(formatTable, formatJSON, formatYAML),
 		Args:              countArgs(0, 0, ""),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
@@ -39,8 +39,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("asking for the status: %w", err)
 	}
-	if o.format == formatJSON {
-		return writeJSON(o.Out, status)
+	if o.isDocument() {
+		return o.writeDocument(status)
 	}
 	if found {
 		o.chosen.by = "default"
@@ -66,6 +66,15 @@ func statusFields(status api.Status, daemon target, now time.Time) []field {
 		{"Loaded", since(status.Config.LoadedAt, now)},
 		{"Digest", status.Config.Digest},
 	}
+	if r := status.LastReload; r != nil {
+		fields = append(fields, field{"Last reload", reloadResult(*r) + since(r.Time, now)})
+		if r.Error != "" {
+			fields = append(fields, field{"Reload error", r.Error})
+		}
+		for _, p := range r.Problems {
+			fields = append(fields, field{"Problem", fieldErrorText(p)})
+		}
+	}
 	for _, l := range status.Listeners {
 		fields = append(fields, field{"Listener " + l.Name, l.Address})
 	}
@@ -74,6 +83,14 @@ func statusFields(status api.Status, daemon target, now time.Time) []field {
 			fmt.Sprintf("%d of %d used, until %s", q.Used, q.Limit, timestamp(q.Reset))})
 	}
 	return fields
+}
+
+// reloadResult is how a reload went.
+func reloadResult(r api.Reload) string {
+	if r.Success {
+		return "done at "
+	}
+	return "refused at "
 }
 
 // since is a time and how long ago it was.
