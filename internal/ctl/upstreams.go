@@ -18,7 +18,7 @@ func newUpstreams(s *session) *cobra.Command {
 	cmd.AddCommand(
 		newList(s), newShow(s),
 		newSet(s), newAdd(s), newRemove(s), newWeight(s),
-		newEvents(s), newExplain(s), newPreview(s), newWait(s),
+		newWatch(s), newEvents(s), newExplain(s), newPreview(s), newWait(s),
 	)
 	return cmd
 }
