@@ -144,6 +144,19 @@ func TestPageShowsRealOutput(t *testing.T) {
 	if !strings.Contains(text, strings.Replace(statusPage, "SOCKET", "/run/scalws/admin.sock", 1)) {
 		t.Error("the page does not show the output of status")
 	}
+	var narrow bytes.Buffer
+	s := &session{System: System{Out: &narrow, Getenv: env(nil), Now: noon}}
+	columns, rows := memberRows(append(poolColumns(), s.memberColumns()...), fakePools(noon()))
+	if err := writeColumns(&narrow, columns, rows, 80); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, narrow.String()) {
+		t.Errorf("the page does not show the list at 80 columns:\n%s", narrow.String())
+	}
+	screen := watched(80, 20).screen()
+	if !strings.Contains(text, screen) {
+		t.Error("the page does not show the live view")
+	}
 	for _, v := range variables() {
 		if !strings.Contains(text, v.name) {
 			t.Errorf("the page does not name %s", v.name)
