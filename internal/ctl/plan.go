@@ -115,7 +115,7 @@ func (o *planOptions) offline(ctx context.Context) (*api.Plan, error) {
 // read is the text of a configuration and its name in messages.
 func (s *session) read(ctx context.Context, file string) (name string, text []byte, err error) {
 	if file == "-" {
-		name, text, err = stdinName, nil, nil
+		name = stdinName
 		text, err = readAll(ctx, s.In, maxConfigFile)
 	} else {
 		name = file
@@ -160,9 +160,21 @@ func (s *session) planRefused(ctx context.Context, err error, name string, text 
 			}
 		}
 	}
-	sources := sourceLines{}
+	sources := s.sources(problems)
 	sources.keep(name, text)
 	return s.invalidConfig(name, problems, sources)
+}
+
+// sources are where the lines of the daemon's files come from. A daemon on another machine has files of its own:
+// what has their names here is something else, and not shown.
+func (s *session) sources(problems strict.Problems) sourceLines {
+	sources := sourceLines{}
+	if s.chosen.Server != "" {
+		for _, p := range problems {
+			sources[p.File] = nil
+		}
+	}
+	return sources
 }
 
 // invalidConfig shows the problems of a configuration on the standard error: there is no data to go with them.

@@ -50,7 +50,7 @@ func (o *reloadOptions) run(ctx context.Context) error {
 func (o *reloadOptions) refused(err error) error {
 	f := &failure{err: err}
 	if problems := problemsOf(err); len(problems) > 0 {
-		if err := writeProblems(o.Err, problems, sourceLines{}, newProblemStyle(o.Err, o.Getenv)); err != nil {
+		if err := writeProblems(o.Err, problems, o.sources(problems), newProblemStyle(o.Err, o.Getenv)); err != nil {
 			return err
 		}
 		f.err = fmt.Errorf("reloading the configuration: it is not valid: %s", summary(1, 1, problems))
