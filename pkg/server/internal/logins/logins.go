@@ -1,0 +1,118 @@
+// Package logins checks user names and passwords by a file that changes while the daemon serves, and remembers
+// those that were right, so that a login with each request does not cost a hash with each request.
+//
+// It starts nothing: whoever owns a [Source] calls Refresh.
+package logins
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/scalws/scalws/internal/htpasswd"
+)
+
+// maxFile bounds the file in bytes, as the configuration's check does.
+const maxFile = 1 << 20
+
+// mostWaiting bounds the logins that wait for their hash to be computed. Each of them holds a connection.
+const mostWaiting = 256
+
+// ErrBusy is what Check returns where too many hashes are to be computed: nothing is known of this login.
+var ErrBusy = errors.New("too many logins are being checked")
+
+// Source has the users that the file had when it was last read without an error. It is safe for concurrent use.
+type Source struct {
+	file    string
+	current atomic.Pointer[content]
+	// places are for hashes that are computed at once. One costs up to 256 MiB and all that a processor can do.
+	places  chan struct{}
+	waiting atomic.Int32
+}
+
+// content is a file that was read, and what was found out with it: a changed file forgets all logins.
+type content struct {
+	text  []byte
+	users *htpasswd.File
+	known *remembered
+}
+
+// New reads the file. Errors name it.
+func New(file string) (*Source, error) {
+	s := &Source{file: file, places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	if _, err := s.Refresh(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Refresh reads the file again and says whether other users come in from now on. After an error those that did
+// still do. It is called by one goroutine at a time.
+func (s *Source) Refresh() (changed bool, err error) {
+	text, err := read(s.file)
+	if err != nil {
+		return false, fmt.Errorf("reading logins: %w", err)
+	}
+	if before := s.current.Load(); before != nil && bytes.Equal(before.text, text) {
+		return false, nil
+	}
+	users, err := htpasswd.Parse(text)
+	if err != nil {
+		return false, fmt.Errorf("reading logins of %s: %w", s.file, err)
+	}
+	c := &content{text: text, users: users, known: &remembered{}}
+	rand.Read(c.known.secret[:])
+	s.current.Store(c)
+	return true, nil
+}
+
+func read(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s has more than %d bytes", file, maxFile)
+	}
+	return text, err
+}
+
+// File is where the users stand.
+func (s *Source) File() string { return s.file }
+
+// Users is how many there are.
+func (s *Source) Users() int { return s.current.Load().users.Users() }
+
+// Check is true for a right login. One that was right before, by the file as it is, is known at once and allocates
+// nothing; any other one waits for its hash, also where there is no such user. The error is ErrBusy.
+func (s *Source) Check(user, password []byte) (bool, error) {
+	c := s.current.Load()
+	id := c.known.id(user, password)
+	if c.known.has(id) {
+		return true, nil
+	}
+	if s.waiting.Add(1) > mostWaiting {
+		s.waiting.Add(-1)
+		return false, ErrBusy
+	}
+	s.places <- struct{}{}
+	defer func() {
+		<-s.places
+		s.waiting.Add(-1)
+	}()
+	switch {
+	case c.known.has(id): // found out meanwhile: a browser sends many requests at once
+		return true, nil
+	case !c.users.Verify(user, password):
+		return false, nil
+	}
+	c.known.add(id)
+	return true, nil
+}
