@@ -55,6 +55,17 @@ const (
 	codeNoSites               = "no_sites"
 	codePoolsInSite           = "pools_in_site"
 	codeProxyAndRuntime       = "proxy_and_runtime"
+	codeInvalidMethod         = "invalid_method"
+	codeReservedHeader        = "reserved_header"
+	codeInvalidHeaderValue    = "invalid_header_value"
+	codeDuplicateHeader       = "duplicate_header"
+	codeInvalidRegex          = "invalid_regex"
+	codeInvalidReplacement    = "invalid_replacement"
+	codeInvalidOrigin         = "invalid_origin"
+	codeCORSCredentials       = "cors_credentials"
+	codeInvalidHtpasswd       = "invalid_htpasswd"
+	codeEmptyPolicy           = "empty_policy"
+	codeRouteMatch            = "route_match"
 )
 
 // Code describes one sort of problem.
@@ -103,7 +114,7 @@ func Codes() []Code {
 		{codeDuplicateAddress, strict.Error, "Two listeners have the same address; those of the metrics and of the admin API count as such."},
 		{codeSameFile, strict.Error, "Two keys name one file, which cannot be both."},
 		{codeDuplicateDomain, strict.Error, "A domain is given twice, in one application or in two."},
-		{codeDuplicateRoute, strict.Error, "An application has two routes with the same path."},
+		{codeDuplicateRoute, strict.Error, "An application has two routes that take the same requests."},
 		{codeUnknownPool, strict.Error, "A runtime names a pool that upstreams does not have."},
 		{codeUpstreamBackends, strict.Error, "A runtime has both upstream and backends."},
 		{codeNoUpstream, strict.Error, "A runtime has neither upstream nor backends."},
@@ -111,9 +122,8 @@ func Codes() []Code {
 		{codeNoBackendWeight, strict.Error, "All backends of a runtime have weight 0."},
 		{codeOtherType, strict.Error, "A runtime has a key that is for runtimes of another type."},
 		{codeInvalidContentType, strict.Error, "Not a media type such as text/html."},
-		{codeInvalidRedirect, strict.Error, "Not a place that a redirect can lead to."},
 		{codeStatusWithoutBody, strict.Error, "A fixed answer has a body and a status that has none."},
-		{codeNothingToServe, strict.Error, "An application has neither a runtime nor routes."},
+		{codeNothingToServe, strict.Error, "An application has neither a runtime nor routes nor a redirect, or a route neither a runtime nor a redirect."},
 		{codeTLSWithoutHTTPS, strict.Error, "TLS settings where no TLS is spoken, or where they belong to the pool."},
 		{codeHTTP2WithoutTLS, strict.Error, "http2 on a listener without tls; without TLS it is h2c."},
 		{codeH2CWithTLS, strict.Error, "h2c on a listener with tls; with TLS it is http2."},
@@ -128,6 +138,18 @@ func Codes() []Code {
 		{codeNoSites, strict.Warning, "No file fits the pattern of the site files."},
 		{codePoolsInSite, strict.Error, "A site file has upstreams."},
 		{codeProxyAndRuntime, strict.Error, "A site file has both proxy and runtime."},
+		{codeInvalidMethod, strict.Error, "Not a method that requests are forwarded with."},
+		{codeReservedHeader, strict.Error, "A field that the daemon itself is in charge of."},
+		{codeInvalidHeaderValue, strict.Error, "Not a value that a header can have."},
+		{codeDuplicateHeader, strict.Error, "A field is removed or set twice."},
+		{codeInvalidRegex, strict.Error, "Not a regular expression in the syntax of RE2."},
+		{codeInvalidReplacement, strict.Error, "A replacement has a character that paths do not have, or names a group that there is not."},
+		{codeInvalidRedirect, strict.Error, "Not a place or a status that a request can be redirected to or with."},
+		{codeInvalidOrigin, strict.Error, "Not an origin as browsers send it, or * next to others."},
+		{codeCORSCredentials, strict.Error, "CORS with credentials for the origin *."},
+		{codeInvalidHtpasswd, strict.Error, "The file of users cannot be read: it has no user, or another hash than bcrypt and argon2id."},
+		{codeEmptyPolicy, strict.Error, "A policy without a key."},
+		{codeRouteMatch, strict.Error, "A route has none of path, exact and regex, or two of them; a header condition has value and regex."},
 		{codeIgnoredKey, strict.Warning, "The key has no effect where it stands."},
 		{codeLongWait, strict.Warning, "All attempts of a request together take longer than clients wait."},
 		{codeShortCooldown, strict.Warning, "A cooldown is shorter than the timeout by which a member that hangs is found out."},

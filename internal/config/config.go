@@ -153,9 +153,9 @@ type Tenant struct {
 // Application is a set of domains and what answers them.
 type Application struct {
 	Name string
-	// Domains in lower case: exact, "*.example.com", or "*".
+	// Domains in lower case, international ones in their xn-- form: exact, "*.example.com", or "*".
 	Domains []string
-	// Runtime answers what no route takes; nil: 404.
+	// Runtime answers what no route takes; nil: 404, where a redirect does not.
 	Runtime *Runtime
 	Routes  []Route
 	// MaxBody overrides Server.MaxBody; nil does not.
@@ -163,18 +163,7 @@ type Application struct {
 	// RateLimit and Quota are for all requests together, but those of routes with one of their own; nil: none.
 	RateLimit *RateLimit
 	Quota     *Quota
-}
-
-// Route is a path prefix of an application.
-type Route struct {
-	// Path is a prefix on segment borders: "/api" takes "/api" and "/api/x", not "/apis".
-	Path    string
-	Runtime Runtime
-	// MaxBody overrides the application's; nil does not.
-	MaxBody *int64
-	// RateLimit and Quota take the place of the application's; nil do not.
-	RateLimit *RateLimit
-	Quota     *Quota
+	Policies
 }
 
 // Runtime is what answers requests. Of a proxy, exactly one of Address, Pool and Backends is set; of other types all

@@ -9,9 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/scalws/scalws/internal/strict"
 )
 
 const manual = "../../docs/configuration.md"
+
+// application is where the keys of an application stand.
+const application = "tenants[].applications[]."
 
 // TestManual holds the tables of the manual against the keys and the codes. With -update it writes them
 // between their markers.
@@ -27,6 +32,7 @@ func TestManual(t *testing.T) {
 		"keys: sites":     keyTable("sites", "sites."),
 		"keys: site":      siteRows(),
 		"keys: runtime":   keyTable("tenants[].applications[].runtime.", "tenants[].applications[].runtime."),
+		"keys: policies":  policyRows(),
 		"keys: rest":      keyTable("admin", "admin.") + keyRows("metrics", "metrics.") + keyRows("access_log", "access_log."),
 		"codes":           codeTable(),
 	}
@@ -52,11 +58,9 @@ func TestManual(t *testing.T) {
 		t.Errorf("%s is stale, run the test with -update (-want +got):\n%s", manual, diff)
 	}
 	for _, k := range Keys() {
-		path := k.Path
-		for _, runtime := range []string{"tenants[].applications[].routes[].runtime.", "tenants[].applications[].runtime."} {
-			if rest, ok := strings.CutPrefix(path, runtime); ok {
-				path = "runtime." + rest
-			}
+		path := onePlace(k.Path)
+		if rest, ok := strings.CutPrefix(path, application); ok && (strings.HasPrefix(rest, "runtime.") || isPolicy(rest)) {
+			path = rest
 		}
 		if !bytes.Contains(page, []byte("| `"+path+"` |")) {
 			t.Errorf("the manual does not have the key %s", path)
@@ -90,34 +94,52 @@ func keyTable(section, inside string) string {
 	return "| key | default | value | meaning |\n|---|---|---|---|\n" + keyRows(section, inside)
 }
 
-// keyRows are the rows of a section and of what is inside. The keys of runtimes have a table of their own.
+// keyRows are the rows of a section and of what is inside. The keys of runtimes and of policies have tables of their own.
 func keyRows(section, inside string) string {
-	const runtime = "tenants[].applications[].runtime."
+	const runtime = application + "runtime."
 	var b strings.Builder
 	for _, k := range Keys() {
-		isRuntime := strings.HasPrefix(k.Path, runtime) || strings.Contains(k.Path, "routes[].runtime.")
-		if k.Path != section && !strings.HasPrefix(k.Path, inside) || isRuntime && inside != runtime {
+		path := onePlace(k.Path)
+		rest, inApplication := strings.CutPrefix(path, application)
+		apart := inApplication && (strings.HasPrefix(rest, "runtime.") || isPolicy(rest))
+		switch {
+		case k.Path != section && !strings.HasPrefix(k.Path, inside), apart && inside != runtime:
 			continue
+		case apart:
+			k.Path = rest
 		}
-		path := k.Path
-		if rest, ok := strings.CutPrefix(path, runtime); ok {
-			path = "runtime." + rest
-		}
-		value := k.Type
-		if k.Bound != "" {
-			value += ": " + k.Bound
-		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", path, k.Default, value, k.Meaning)
+		b.WriteString(row(k))
 	}
 	return b.String()
 }
 
-// siteRows are the rows of a site file's own keys. Those inside of them are an application's.
+// policyRows are the rows of policies, without the application or the route that they stand in.
+func policyRows() string {
+	var b strings.Builder
+	b.WriteString("| key | default | value | meaning |\n|---|---|---|---|\n")
+	for _, k := range Keys() {
+		if rest, ok := strings.CutPrefix(k.Path, application); ok && isPolicy(rest) {
+			k.Path = rest
+			b.WriteString(row(k))
+		}
+	}
+	return b.String()
+}
+
+func row(k strict.Key) string {
+	value := k.Type
+	if k.Bound != "" {
+		value += ": " + k.Bound
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |\n", k.Path, k.Default, value, k.Meaning)
+}
+
+// siteRows are the rows of a site file's own keys. Those inside of them are an application's, and so are policies.
 func siteRows() string {
 	var b strings.Builder
 	b.WriteString("| key | default | value | meaning |\n|---|---|---|---|\n")
 	for _, k := range SiteKeys() {
-		if !strings.ContainsAny(k.Path, ".[") {
+		if !strings.ContainsAny(k.Path, ".[") && !isPolicy(k.Path) {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", k.Path, k.Default, k.Type, k.Meaning)
 		}
 	}

@@ -143,12 +143,18 @@ func promises(c *Config) (broken []string) {
 				hold(!domains[d], "domain %q twice", d)
 				domains[d] = true
 			}
-			hold(a.Runtime != nil || len(a.Routes) > 0, "application %q serves nothing", a.Name)
+			hold(a.Runtime != nil || len(a.Routes) > 0 || a.Redirect != nil, "application %q serves nothing", a.Name)
 			if a.Runtime != nil {
 				runtime(a.Runtime)
 			}
 			for i := range a.Routes {
-				runtime(&a.Routes[i].Runtime)
+				r := &a.Routes[i]
+				forms := strings.Join([]string{r.Path, r.Exact, r.Regex}, "")
+				hold(forms != "" && (forms == r.Path || forms == r.Exact || forms == r.Regex), "route %+v", r)
+				hold(r.Runtime != nil || r.Redirect != nil, "route %q answers nothing", forms)
+				if r.Runtime != nil {
+					runtime(r.Runtime)
+				}
 			}
 		}
 	}

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
 
 	"github.com/scalws/scalws/internal/strict"
+	"github.com/scalws/scalws/internal/uripath"
 	"github.com/scalws/scalws/pkg/lb"
 )
 
@@ -55,18 +59,30 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// domain takes "example.com", "*.example.com" and "*", in lower case.
+// domain takes "example.com", "*.example.com" and "*", in lower case. An international name is kept in the form
+// that requests carry it in (RFC 5891 section 5).
 func domain() strict.Form[string] {
-	schema := strict.Pattern(`^(\*|(\*\.)?[0-9A-Za-z_.-]*[0-9A-Za-z_-])$`)
+	const international = "\u00a1-\U0010ffff"
+	schema := strict.Pattern(`^(\*|(\*\.)?[0-9A-Za-z_.` + international + `-]*[0-9A-Za-z_` + international + `-])$`)
 	return strict.Form[string]{Wants: "a domain", Bound: "example.com, *.example.com or *", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
 		if text == "*" {
 			return text, nil
 		}
-		text = lowerASCII(text)
-		if why, hint := notHost(strings.TrimPrefix(text, "*.")); why != "" {
+		below, wildcard := strings.CutPrefix(lowerASCII(text), "*.")
+		if !isASCII(below) {
+			ascii, err := idna.Lookup.ToASCII(below)
+			if err != nil {
+				return "", &strict.Fault{Code: codeInvalidDomain, Message: fmt.Sprintf("%q is no international name", strict.Shorten(below))}
+			}
+			below = ascii
+		}
+		if why, hint := notHost(below); why != "" {
 			return "", &strict.Fault{Code: codeInvalidDomain, Message: why, Hint: hint}
 		}
-		return text, nil
+		if wildcard {
+			return "*." + below, nil
+		}
+		return below, nil
 	}}
 }
 
@@ -107,6 +123,10 @@ func notHost(text string) (why, hint string) {
 	return "", ""
 }
 
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
 func lowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
@@ -116,7 +136,8 @@ func lowerASCII(s string) string {
 	}, s)
 }
 
-// routePath takes the path of a request, as it is written there (RFC 3986 section 3.3).
+// routePath takes the path of a request, as it is written there (RFC 3986 section 3.3), in the form that it is
+// compared in.
 func routePath() strict.Form[string] {
 	schema := append(strict.Pattern(`^/[!"$-)+->@-~]*$`), strict.Entry{Key: "maxLength", Value: maxRoutePath})
 	return strict.Form[string]{Wants: "a path", Bound: "begins with /, 1 to 4096 bytes", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
@@ -146,6 +167,6 @@ func routePath() strict.Form[string] {
 				return invalid("must not have the segment "+segment, "write the path that it leads to")
 			}
 		}
-		return text, nil
+		return string(uripath.Clean(nil, []byte(text))), nil
 	}}
 }

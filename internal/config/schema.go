@@ -14,7 +14,7 @@ func Schema() strict.Shown {
 func SiteSchema() strict.Shown {
 	return strict.Document("Site file of ScalWS", siteFields(&site{}, &Client{}),
 		strict.Not(strict.Requires("proxy", "runtime")),
-		strict.AnyOf(strict.Requires("proxy"), strict.Requires("runtime"), strict.Has("routes", notEmpty())))
+		strict.AnyOf(strict.Requires("proxy"), strict.Requires("runtime"), strict.Requires("redirect"), strict.Has("routes", notEmpty())))
 }
 
 // What follows is what a schema can say of keys that depend on each other. The checks decide
@@ -59,8 +59,26 @@ func hashRules() []strict.Shown {
 }
 
 func applicationRules() []strict.Shown {
-	return []strict.Shown{strict.AnyOf(strict.Requires("runtime"), strict.Has("routes", notEmpty()))}
+	return []strict.Shown{strict.AnyOf(strict.Requires("runtime"), strict.Requires("redirect"), strict.Has("routes", notEmpty()))}
 }
+
+func routeRules() []strict.Shown {
+	return []strict.Shown{
+		strict.OneOf(strict.Requires("path"), strict.Requires("exact"), strict.Requires("regex")),
+		strict.AnyOf(strict.Requires("runtime"), strict.Requires("redirect")),
+	}
+}
+
+func matchHeaderRules() []strict.Shown {
+	return []strict.Shown{strict.Not(strict.Requires("value", "regex"))}
+}
+
+func corsRules() []strict.Shown {
+	all := strict.Shown{{Key: "contains", Value: strict.Const("*")}}
+	return []strict.Shown{strict.When(strict.Has("credentials", strict.Const(true)), strict.Fits("origins", strict.Not(all)))}
+}
+
+func policyRules() []strict.Shown { return []strict.Shown{{{Key: "minProperties", Value: 1}}} }
 
 // runtimeRules are those of a runtime that has a type.
 func runtimeRules() []strict.Shown {

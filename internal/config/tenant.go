@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -36,22 +37,11 @@ func applicationFields(a *Application, base *Client) []strict.Field {
 			return anyRuntime(r, base)
 		}), Meaning: "What answers a request that no route takes."},
 		{Name: "routes", Otherwise: "none", Kind: strict.List(&a.Routes, 0, maxRoutes, func(r *Route) strict.Kind {
-			return strict.Section(routeFields(r, base))
+			return strict.Section(routeFields(r, base)).Also(routeRules()...)
 		}), Meaning: "Parts of the application that something else answers; the longest path wins."},
 		{Name: "max_body", Otherwise: "server.max_body", Kind: strict.Optional(&a.MaxBody, strict.Size(0, maxBody)),
 			Meaning: "Longest body of a request; 0 is no limit."},
-	}, limitFields(&a.RateLimit, &a.Quota, "none")...)
-}
-
-func routeFields(r *Route, base *Client) []strict.Field {
-	return append([]strict.Field{
-		{Name: "path", Need: true, Kind: strict.Scalar(&r.Path, routePath()),
-			Meaning: "Prefix on segment borders: /api takes /api and /api/x, not /apis. Unique in the application."},
-		{Name: "runtime", Need: true, Kind: anyRuntime(&r.Runtime, base),
-			Meaning: "What answers."},
-		{Name: "max_body", Otherwise: "the application's", Kind: strict.Optional(&r.MaxBody, strict.Size(0, maxBody)),
-			Meaning: "Longest body of a request; 0 is no limit."},
-	}, limitFields(&r.RateLimit, &r.Quota, "the application's")...)
+	}, slices.Concat(limitFields(&a.RateLimit, &a.Quota, "none"), policyFields(&a.Policies))...)
 }
 
 // checkTenants holds names, domains and routes against each other, and checks every runtime.
@@ -78,21 +68,16 @@ func (d checker) checkApplication(at string, a *Application, runtime string, poo
 		d.unique(domains, name, strict.Index(strict.Join(at, "domains"), i), codeDuplicateDomain, "a domain belongs to one application")
 	}
 	routes := strict.Join(at, "routes")
-	if a.Runtime == nil && len(a.Routes) == 0 && d.Sound(at, runtime, routes) {
+	if a.Runtime == nil && len(a.Routes) == 0 && a.Redirect == nil && d.Sound(at, runtime, routes, strict.Join(at, "redirect")) {
 		d.FailKey(d.Place(at), &strict.Fault{Code: codeNothingToServe,
-			Message: "an application needs a runtime or routes", Hint: "add runtime: {type: proxy, upstream: {pool: name}}"})
+			Message: "an application needs a runtime, routes or a redirect", Hint: "add runtime: {type: proxy, upstream: {pool: name}}"})
 	}
 	if a.Runtime != nil {
 		d.checkRuntime(runtime, a.Runtime, pools)
 	}
 	d.checkRateLimit(strict.Join(at, "rate_limit"), a.RateLimit)
-	paths := make(claims)
-	for i := range a.Routes {
-		route := strict.Index(routes, i)
-		d.unique(paths, a.Routes[i].Path, strict.Join(route, "path"), codeDuplicateRoute, "")
-		d.checkRuntime(strict.Join(route, "runtime"), &a.Routes[i].Runtime, pools)
-		d.checkRateLimit(strict.Join(route, "rate_limit"), a.Routes[i].RateLimit)
-	}
+	d.checkPolicies(at, &a.Policies)
+	d.checkRoutes(routes, a.Routes, pools)
 }
 
 // claims are texts that can be had once, and where each was first.

@@ -126,11 +126,11 @@ func TestEveryKey(t *testing.T) {
 	collectPaths(used, "", doc.Content[0])
 	var want, got []string
 	for _, k := range Keys() {
-		// Both places of a runtime have the same keys (TestRuntimeKeysAreTheSame): one of them is enough.
-		want = append(want, oneRuntime(k.Path))
+		// Both places of a runtime, and of policies, have the same keys (TestKeysAreTheSame): one of them is enough.
+		want = append(want, onePlace(k.Path))
 	}
 	for path := range used {
-		got = append(got, oneRuntime(path))
+		got = append(got, onePlace(path))
 	}
 	slices.Sort(want)
 	slices.Sort(got)
@@ -139,25 +139,38 @@ func TestEveryKey(t *testing.T) {
 	}
 }
 
-// TestRuntimeKeysAreTheSame holds that a route's runtime and an application's take the same keys.
-func TestRuntimeKeysAreTheSame(t *testing.T) {
-	inside := func(prefix string) (keys []strict.Key) {
+// TestKeysAreTheSame holds that a route's runtime and an application's take the same keys, and their policies too.
+func TestKeysAreTheSame(t *testing.T) {
+	inside := func(prefix string, holds func(path string) bool) (keys []strict.Key) {
 		for _, k := range Keys() {
-			if rest, ok := strings.CutPrefix(k.Path, prefix); ok {
+			if rest, ok := strings.CutPrefix(k.Path, prefix); ok && holds(rest) {
 				k.Path = rest
 				keys = append(keys, k)
 			}
 		}
 		return keys
 	}
-	app, route := inside("tenants[].applications[].runtime."), inside("tenants[].applications[].routes[].runtime.")
-	if diff := cmp.Diff(app, route); diff != "" || len(app) == 0 {
-		t.Errorf("%d keys (-application +route):\n%s", len(app), diff)
+	isRuntime := func(path string) bool { return strings.HasPrefix(path, "runtime.") }
+	for name, holds := range map[string]func(string) bool{"runtime": isRuntime, "policy": isPolicy} {
+		app, route := inside("tenants[].applications[].", holds), inside("tenants[].applications[].routes[].", holds)
+		if diff := cmp.Diff(app, route); diff != "" || len(app) == 0 {
+			t.Errorf("%s: %d keys (-application +route):\n%s", name, len(app), diff)
+		}
 	}
 }
 
-func oneRuntime(path string) string {
-	return strings.Replace(path, ".routes[].runtime.", ".runtime.", 1)
+// isPolicy is true for the key of a policy in its application or route.
+func isPolicy(path string) bool {
+	first, _, _ := strings.Cut(path, ".")
+	return slices.ContainsFunc(policyFields(&Policies{}), func(f strict.Field) bool { return f.Name == first })
+}
+
+func onePlace(path string) string {
+	const route = "tenants[].applications[].routes[]."
+	if rest, ok := strings.CutPrefix(path, route); ok && (strings.HasPrefix(rest, "runtime.") || isPolicy(rest)) {
+		return "tenants[].applications[]." + rest
+	}
+	return path
 }
 
 func collectPaths(used map[string]bool, path string, n *yaml.Node) {
@@ -218,7 +231,7 @@ func besideNamedFiles(t *testing.T) {
 		}
 		return content
 	}
-	cert, key := read("site.pem"), read("site.key")
+	cert, key, users := read("site.pem"), read("site.key"), read("htpasswd")
 	crl := read("good.crl")
 	t.Chdir(t.TempDir())
 	for name, content := range map[string][]byte{
@@ -227,6 +240,7 @@ func besideNamedFiles(t *testing.T) {
 		"files/client.pem":   cert,
 		"files/client.key":   key,
 		"files/affinity.key": bytes.Repeat([]byte{7}, 32),
+		"files/htpasswd":     users,
 		"tls/site.pem":       cert,
 		"tls/site.key":       key,
 		"tls/clients.pem":    cert,

@@ -82,16 +82,16 @@ func Refused(f Fault) Kind {
 	return Kind{Read: func(d *Decoder, v Value) { d.FailKey(v, &f) }}
 }
 
-// Pointer reads a section that is nil when it is absent.
+// Pointer reads a section that is nil when it is absent. Its table is made when it is asked for: a list of ten thousand
+// entries may have many such sections each, most of them absent.
 func Pointer[T any](to **T, inside func(*T) Kind) Kind {
-	k := inside(new(T))
 	return Kind{
-		Wants: k.Wants,
+		Wants: "a section",
 		Read: func(d *Decoder, v Value) {
 			*to = new(T)
 			inside(*to).Read(d, v)
 		},
-		Inner: k.Inner,
+		Inner: func(path string) []Key { return inside(new(T)).Inner(path) },
 		Show: func() (any, bool) {
 			if *to == nil {
 				return nil, false
@@ -101,7 +101,7 @@ func Pointer[T any](to **T, inside func(*T) Kind) Kind {
 			}
 			return Shown{}, true
 		},
-		Schema: k.Schema,
+		Schema: func() Shown { return inside(new(T)).Schema() },
 	}
 }
 

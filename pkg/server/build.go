@@ -40,24 +40,31 @@ func forwarded(way config.Forwarded) proxy.Forwarded {
 	}
 }
 
-// runtimeKey is where a runtime stands: of an application's own, path is empty.
-type runtimeKey struct{ tenant, application, path string }
+// runtimeKey is where a runtime stands: of an application's own, route is empty.
+type runtimeKey struct{ tenant, application, route string }
 
-// runtime builds one runtime. A split goes on where the one of the generation before is.
-func (b *builder) runtime(rt config.Runtime, p route.Place) (*proxy.Runtime, error) {
-	key := runtimeKey{p.Tenant, p.Application, p.Path}
-	r := proxy.Runtime{
-		Tenant:          p.Tenant,
-		Application:     p.Application,
-		Limits:          b.next.limits.of(key),
-		PreserveHost:    rt.PreserveHost,
-		WebSocket:       rt.WebSocket,
-		MaxBody:         p.MaxBody,
-		ConnectTimeout:  rt.ConnectTimeout,
-		ResponseTimeout: rt.ResponseTimeout,
-		BodyTimeout:     b.next.config.Server.UpstreamClient.BodyTimeout,
-		Resends:         b.next.resends.of(p.Tenant, p.Application, b.before.resends),
+// runtime builds what answers in one place: a runtime, or without one only a policy.
+func (b *builder) runtime(rt *config.Runtime, p route.Place) (*proxy.Runtime, error) {
+	key := runtimeKey{p.Tenant, p.Application, p.Route}
+	r := proxy.Runtime{Tenant: p.Tenant, Application: p.Application, Limits: b.next.limits.of(key), Policy: p.Policy}
+	if p.Policy != nil && p.Policy.Login != nil {
+		var err error
+		if r.Logins, err = b.logins(p.Policy.Login.HtpasswdFile); err != nil {
+			return nil, err
+		}
 	}
+	if rt == nil {
+		return proxy.NewRuntime(r), nil
+	}
+	return b.complete(*rt, key, p.MaxBody, r)
+}
+
+// complete completes a runtime. A split goes on where the one of the generation before is.
+func (b *builder) complete(rt config.Runtime, key runtimeKey, maxBody int64, r proxy.Runtime) (*proxy.Runtime, error) {
+	r.PreserveHost, r.WebSocket, r.MaxBody = rt.PreserveHost, rt.WebSocket, maxBody
+	r.ConnectTimeout, r.ResponseTimeout = rt.ConnectTimeout, rt.ResponseTimeout
+	r.BodyTimeout = b.next.config.Server.UpstreamClient.BodyTimeout
+	r.Resends = b.next.resends.of(key.tenant, key.application, b.before.resends)
 	switch {
 	case rt.Type == config.RuntimeStatic:
 		r.Static = &proxy.Static{Root: rt.Static.Root, Index: rt.Static.Index}

@@ -22,6 +22,8 @@ type generation struct {
 	limits  *limitSet
 	// runtimes are what answers, by where it stands.
 	runtimes map[runtimeKey]*proxy.Runtime
+	// logins are the users of basic_auth, by their file.
+	logins map[string]*watchedLogins
 	// data is what the data plane serves by.
 	data *proxy.Config
 
@@ -60,6 +62,7 @@ type builder struct {
 func (s *Server) build(before *generation, c *config.Config, plan *config.Plan, lists map[string]restored) (*generation, error) {
 	b := &builder{server: s, plan: plan, before: before, restored: lists, next: &generation{
 		config: c, loaded: time.Now(), pools: noPools(), resends: resends{}, limits: noLimits(), runtimes: map[runtimeKey]*proxy.Runtime{},
+		logins: map[string]*watchedLogins{},
 	}}
 	for _, part := range []func() error{b.buildPools, b.buildLimits, b.buildData, b.openListeners, b.openMetrics, b.openLog, b.openAudit, b.openState, b.openRemote, b.openAdmin} {
 		if err := part(); err != nil {

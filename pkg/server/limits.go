@@ -48,7 +48,7 @@ func (b *builder) buildLimits() error {
 		for _, a := range t.Applications {
 			b.addLimits(runtimeKey{t.Name, a.Name, ""}, a.RateLimit, a.Quota)
 			for _, r := range a.Routes {
-				b.addLimits(runtimeKey{t.Name, a.Name, r.Path}, r.RateLimit, r.Quota)
+				b.addLimits(runtimeKey{t.Name, a.Name, r.Key()}, r.RateLimit, r.Quota)
 			}
 		}
 	}
@@ -139,13 +139,13 @@ func (s *limitSet) metrics() []metrics.Limit {
 func (s *limitSet) status(now time.Time) (rates []api.RateLimit, quotas []api.Quota) {
 	for k, l := range s.rates {
 		state := l.State()
-		r := api.RateLimit{Tenant: k.tenant, Application: k.application, Path: k.path, Requests: l.Requests, Per: strict.FormatDuration(l.Per),
+		r := api.RateLimit{Tenant: k.tenant, Application: k.application, Path: k.route, Requests: l.Requests, Per: strict.FormatDuration(l.Per),
 			Burst: l.Burst, By: string(l.By), Header: l.Header, Keys: state.Keys, Refused: state.Refused}
 		rates = append(rates, r)
 	}
 	for k, q := range s.quotas {
 		state := q.State(now)
-		quotas = append(quotas, api.Quota{Tenant: k.tenant, Application: k.application, Path: k.path,
+		quotas = append(quotas, api.Quota{Tenant: k.tenant, Application: k.application, Path: k.route,
 			Used: uint64(state.Used), Limit: uint64(state.Limit), Reset: state.Reset, Refused: state.Refused})
 	}
 	slices.SortFunc(rates, func(a, b api.RateLimit) int {

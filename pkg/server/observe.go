@@ -118,6 +118,7 @@ func (s *Server) keepHouse(ctx context.Context) {
 		case <-certificates.C:
 			s.refreshCertificates()
 			s.current.Load().keeper.look(time.Now())
+			s.refreshLogins()
 		}
 	}
 }

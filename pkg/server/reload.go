@@ -108,6 +108,7 @@ func (s *Server) carryOut(before, next *generation, plan *config.Plan, actor str
 			pool.setIdleTimeout(idle)
 		}
 	}
+	next.refreshLogins()
 	s.current.Store(next)
 	s.proxy.Update(next.data)
 	s.carryOutListeners(before, next)

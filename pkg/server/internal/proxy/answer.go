@@ -30,6 +30,7 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 	for i := 0; i+1 < len(extra); i += 2 {
 		out = http1.AppendFieldString(out, extra[i], extra[i+1])
 	}
+	out = x.appendShared(out)
 	out = x.appendConnection(out)
 	out = append(out, "\r\n"...)
 	if x.req.Method != http1.HEAD {
@@ -42,6 +43,11 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 		out = append(out, '\n')
 		x.out = int64(len(out) - head)
 	}
+	x.deliver(out)
+}
+
+// deliver sends an answer of our own.
+func (x *exchange) deliver(out []byte) {
 	x.began = true
 	x.c.out = out
 	if err := x.c.write(out); err != nil {

@@ -100,6 +100,7 @@ func makeConn(s *Server) *conn {
 	}
 	c.x.c = c
 	c.x.up.init(&c.x)
+	c.x.asked.Fields = &c.x
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
 // exchange is one request and its answer. It is reset and used again for the connection's next request.
@@ -30,6 +31,9 @@ type exchange struct {
 	id      [32]byte
 	idField []byte // the request id as it is passed on and logged
 
+	asked   route.Request // what the runtime is found by
+	target  []byte        // space for a target that is made
+	login   []byte        // space for a user and a password
 	runtime *Runtime
 	pool    *Pool
 	member  string
@@ -147,13 +151,18 @@ func (x *exchange) serve() {
 		x.reject(405, "this method is not forwarded", "Allow", "GET, HEAD, OPTIONS, PUT, DELETE, POST, PATCH")
 		return
 	}
-	rt, ok := x.config.Routes.Lookup(x.req.Host, x.req.Path)
+	x.asked.Host, x.asked.Path, x.asked.Method = x.req.Host, x.req.Path, x.req.MethodText
+	rt, ok := x.config.Routes.Lookup(&x.asked)
 	if !ok {
 		x.reject(404, "nothing is configured for this host and path")
 		return
 	}
 	x.runtime = rt
-	if x.limited(rt.Limits) || x.answeredHere(rt) {
+	switch p := rt.Policy; {
+	case p != nil && x.turnsAway(p), x.limited(rt.Limits), p != nil && x.govern(p), x.answeredHere(rt):
+		return
+	case len(rt.Backends) == 0:
+		x.reject(404, "nothing is configured for this host and path")
 		return
 	}
 	if len(x.req.Upgrade) > 0 {
@@ -246,6 +255,8 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 // its pools from being collected.
 func (x *exchange) leave() {
 	x.config, x.runtime, x.pool, x.wire.member = nil, nil, nil, nil
+	x.asked.Reset()
+	x.target, x.login = small(x.target), small(x.login)
 }
 
 // finish writes the log line and leaves the connection ready for the next request.
@@ -271,14 +282,18 @@ func (x *exchange) key() lb.Key {
 	}
 }
 
-// header is the value of a request field, named in lower case; a repeated one is joined (RFC 9110
-// section 5.3).
+// header is the value of a request field, named in lower case, also of one that ends here.
 func (x *exchange) header(name string) []byte {
-	var value []byte
-	found := false
+	value, _ := x.joined(name, true)
+	return value
+}
+
+// joined is the value of a request field, named in lower case; a repeated one is joined (RFC 9110 section 5.3).
+// Without hops, those that end here do not count.
+func (x *exchange) joined(name string, hops bool) (value []byte, found bool) {
 	for i := range x.req.Fields {
 		f := &x.req.Fields[i]
-		if !http1.EqualFold(f.Name, name) {
+		if !http1.EqualFold(f.Name, name) || f.Hop && !hops {
 			continue
 		}
 		if found {
@@ -287,7 +302,7 @@ func (x *exchange) header(name string) []byte {
 		}
 		value, found = f.Value, true
 	}
-	return value
+	return value, found
 }
 
 // protocol is the client's, as an index of Resends.

@@ -40,13 +40,13 @@ func (x *exchange) answerFixed(f *Fixed) {
 	out := x.c.out
 	if f.Status != 204 { // RFC 9110 section 8.6
 		if len(f.Body) > 0 {
-			out = http1.AppendFieldString(out, "Content-Type", f.ContentType)
+			out = x.appendOwn(out, "Content-Type", f.ContentType)
 		}
 		out = append(out, "Content-Length: "...)
 		out = strconv.AppendInt(out, int64(len(f.Body)), 10)
 		out = append(out, "\r\n"...)
 	}
-	x.c.out = append(x.appendConnection(out), "\r\n"...)
+	x.c.out = append(x.appendConnection(x.appendEdited(out)), "\r\n"...)
 	if x.req.Method != http1.HEAD {
 		if x.emit(f.Body, true) != nil {
 			x.leftEarly()

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 
 	"github.com/scalws/scalws/pkg/server/internal/http1"
 )
@@ -52,16 +51,11 @@ func sane(id []byte) bool {
 func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 	dst = http1.AppendRequestLine(dst, x.req.MethodText, x.req.Path)
 	dst = append(dst, "Host: "...)
-	if x.runtime.PreserveHost && len(x.req.Host) > 0 {
-		dst = append(dst, x.req.Host...)
-	} else if strings.HasPrefix(address, "unix:") {
-		dst = append(dst, "localhost"...)
-	} else {
-		dst = append(dst, address...)
-	}
+	dst = x.appendHost(dst, address)
 	dst = append(dst, "\r\n"...)
 
 	keep := x.trusted && x.config.Forwarded != ForwardRFC7239
+	edits, _, _ := x.edits()
 	proto, host := false, false // X-Forwarded-Proto and -Host were passed on
 	for i := range x.req.Fields {
 		f := &x.req.Fields[i]
@@ -90,8 +84,12 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 				continue
 			}
 		}
+		if edits.Drops(f.Name) {
+			continue
+		}
 		dst = http1.AppendField(dst, f.Name, f.Value)
 	}
+	dst = edits.Append(dst)
 	dst = x.appendForwarding(dst, proto, host)
 	dst = x.appendVia(dst)
 	dst = append(dst, "X-Request-Id: "...)

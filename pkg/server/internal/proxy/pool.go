@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/scalws/scalws/pkg/lb"
+	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
 // Pool is a pool as the data plane uses it: the engine that chooses, and what is counted besides.
@@ -59,7 +60,7 @@ type Backend struct {
 	Weight int
 }
 
-// Runtime answers the requests of an application or a route.
+// Runtime answers the requests of an application or a route. Without Backends it is only a policy that does.
 type Runtime struct {
 	Tenant      string
 	Application string
@@ -81,6 +82,10 @@ type Runtime struct {
 	ConnectTimeout  time.Duration
 	ResponseTimeout time.Duration
 	BodyTimeout     time.Duration
+	// Policy is what holds besides; nil: nothing.
+	Policy *route.Policy
+	// Logins are asked where the policy has a login.
+	Logins Logins
 	// Resends counts requests sent again because a kept-alive connection was stale, by the client's protocol.
 	Resends *Resends
 

@@ -23,7 +23,7 @@ func (x *exchange) passInterim(expecting *bool) error {
 	}
 	out := http1.AppendStatusLine(x.c.out[:0], x.resp.Status, x.resp.Reason)
 	for i := range x.resp.Fields {
-		if f := &x.resp.Fields[i]; !f.Hop && f.Known != http1.FieldContentLength {
+		if f := &x.resp.Fields[i]; !f.Hop && f.Known != http1.FieldContentLength && !x.hides(f.Name) {
 			out = http1.AppendField(out, f.Name, f.Value)
 		}
 	}
@@ -121,7 +121,7 @@ func (x *exchange) appendResponseHead(dst []byte, lease *lb.Lease, framing http1
 	dst = http1.AppendStatusLine(dst, x.resp.Status, x.resp.Reason)
 	for i := range x.resp.Fields {
 		f := &x.resp.Fields[i]
-		if f.Hop || f.Known == http1.FieldContentLength {
+		if f.Hop || f.Known == http1.FieldContentLength || x.hides(f.Name) {
 			continue
 		}
 		dst = http1.AppendField(dst, f.Name, f.Value)
@@ -129,6 +129,7 @@ func (x *exchange) appendResponseHead(dst []byte, lease *lb.Lease, framing http1
 	if !x.resp.HasDate {
 		dst = http1.AppendField(dst, dateName, x.c.srv.date.at(x.now))
 	}
+	dst = x.appendEdited(dst)
 	dst = x.appendAffinity(dst, lease)
 	switch {
 	case framing == http1.ChunkedBody, framing == http1.NoBody && x.resp.Chunked && x.req.Minor > 0:

@@ -208,10 +208,10 @@ func (w *fileAnswer) WriteHeader(status int) {
 	out := x.c.out
 	for _, name := range [...]string{"Content-Type", "Content-Length", "Content-Range", "Accept-Ranges", "ETag", "Last-Modified"} {
 		if value := w.header.Get(name); value != "" {
-			out = http1.AppendFieldString(out, name, value)
+			out = x.appendOwn(out, name, value)
 		}
 	}
-	x.c.out = append(x.appendConnection(out), "\r\n"...)
+	x.c.out = append(x.appendConnection(x.appendEdited(out)), "\r\n"...)
 	if status != 304 && x.req.Method != http1.HEAD {
 		w.left, w.failed = strconv.ParseInt(w.header.Get("Content-Length"), 10, 64)
 	}

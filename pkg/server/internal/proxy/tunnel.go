@@ -18,7 +18,7 @@ func (x *exchange) passUpgrade(lease *lb.Lease) {
 	x.keep = false
 	out := http1.AppendStatusLine(x.c.out[:0], 101, x.resp.Reason)
 	for i := range x.resp.Fields {
-		if f := &x.resp.Fields[i]; !f.Hop && f.Known != http1.FieldContentLength {
+		if f := &x.resp.Fields[i]; !f.Hop && f.Known != http1.FieldContentLength && !x.hides(f.Name) {
 			out = http1.AppendField(out, f.Name, f.Value)
 		}
 	}

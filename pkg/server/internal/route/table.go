@@ -4,7 +4,6 @@ package route
 import (
 	"bytes"
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/scalws/scalws/internal/config"
@@ -14,37 +13,33 @@ import (
 type Place struct {
 	Tenant      string
 	Application string
-	// Path of the route; empty for what answers where no route does.
-	Path string
+	// Route is its key (config.Route.Key); empty for what answers where no route does.
+	Route string
 	// MaxBody that holds there in bytes; 0 is no limit.
 	MaxBody int64
+	// Policy that holds there; nil: none.
+	Policy *Policy
 }
 
-// Table maps hosts and paths to targets. It is immutable; T is whatever the owner makes of a runtime.
+// Table maps requests to targets. It is immutable; T is whatever the owner makes of a runtime. What a lookup costs
+// depends neither on how many domains there are nor on how many paths, but on the length of what is looked up, and on
+// the regular expressions of the application.
 type Table[T any] struct {
 	exact    map[string]*application[T]
 	wildcard map[string]*application[T] // by the suffix behind "*", with its dot
 	fallback *application[T]
 }
 
-type application[T any] struct {
-	routes []entry[T] // longest path first
-	rest   T
-	closed bool // nothing answers what no route takes
-}
-
-type entry[T any] struct {
-	path   string
-	target T
-}
-
-// New builds the table. Domains are unique over all applications: the configuration's check saw to it.
-// build is called once for each runtime.
-func New[T any](tenants []config.Tenant, maxBody int64, build func(config.Runtime, Place) (T, error)) (*Table[T], error) {
+// New builds the table. Domains are unique over all applications: the configuration's check saw to it. build is
+// called once for each place that answers; its runtime is nil where only a policy does.
+func New[T any](tenants []config.Tenant, maxBody int64, build func(*config.Runtime, Place) (T, error)) (*Table[T], error) {
 	t := &Table[T]{exact: map[string]*application[T]{}, wildcard: map[string]*application[T]{}}
-	for _, tenant := range tenants {
-		for _, app := range tenant.Applications {
-			a, err := newApplication(app, Place{Tenant: tenant.Name, Application: app.Name, MaxBody: override(maxBody, app.MaxBody)}, build)
+	same := make(map[string]string)
+	for i := range tenants {
+		tenant := &tenants[i]
+		for j := range tenant.Applications {
+			app := &tenant.Applications[j]
+			a, err := newApplication(app, Place{Tenant: tenant.Name, Application: app.Name, MaxBody: override(maxBody, app.MaxBody)}, same, build)
 			if err != nil {
 				return nil, fmt.Errorf("building application %s of tenant %s: %w", app.Name, tenant.Name, err)
 			}
@@ -54,27 +49,6 @@ func New[T any](tenants []config.Tenant, maxBody int64, build func(config.Runtim
 		}
 	}
 	return t, nil
-}
-
-func newApplication[T any](app config.Application, p Place, build func(config.Runtime, Place) (T, error)) (*application[T], error) {
-	a := &application[T]{closed: app.Runtime == nil}
-	if app.Runtime != nil {
-		var err error
-		if a.rest, err = build(*app.Runtime, p); err != nil {
-			return nil, err
-		}
-	}
-	for _, r := range app.Routes {
-		rp := p
-		rp.Path, rp.MaxBody = r.Path, override(p.MaxBody, r.MaxBody)
-		target, err := build(r.Runtime, rp)
-		if err != nil {
-			return nil, err
-		}
-		a.routes = append(a.routes, entry[T]{r.Path, target})
-	}
-	sort.SliceStable(a.routes, func(i, j int) bool { return len(a.routes[i].path) > len(a.routes[j].path) })
-	return a, nil
 }
 
 func (t *Table[T]) add(domain string, a *application[T]) {
@@ -98,23 +72,15 @@ func override(outer int64, inner *int64) int64 {
 // maxHost is the longest host that can match: a name has at most 253 characters (RFC 1035 section 3.1).
 const maxHost = 253
 
-// Lookup finds the target for a Host as it came (port and case do not matter) and a path with its query.
-// Exact domains win over wildcards, the longest wildcard over shorter ones, all over "*"; the longest
-// path prefix on segment borders wins. ok is false where nothing answers. It allocates nothing.
-func (t *Table[T]) Lookup(host, path []byte) (target T, ok bool) {
-	a := t.application(host)
+// Lookup finds the target of a request, and its clean path. Exact domains win over wildcards, the longest wildcard over
+// shorter ones, all over "*". ok is false where nothing answers. It allocates nothing but the space of the clean path.
+func (t *Table[T]) Lookup(r *Request) (target T, ok bool) {
+	r.clean()
+	a := t.application(r.Host)
 	if a == nil {
 		return target, false
 	}
-	if i := bytes.IndexByte(path, '?'); i >= 0 {
-		path = path[:i]
-	}
-	for i := range a.routes {
-		if under(path, a.routes[i].path) {
-			return a.routes[i].target, true
-		}
-	}
-	return a.rest, !a.closed
+	return a.lookup(r)
 }
 
 func (t *Table[T]) application(host []byte) *application[T] {
@@ -155,12 +121,4 @@ func withoutPort(host []byte) []byte {
 		return host
 	}
 	return host[:i]
-}
-
-// under is true if path is prefix or lies below it, on a segment border.
-func under(path []byte, prefix string) bool {
-	if len(path) < len(prefix) || string(path[:len(prefix)]) != prefix {
-		return false
-	}
-	return len(path) == len(prefix) || prefix[len(prefix)-1] == '/' || path[len(prefix)] == '/'
 }
