@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -171,6 +172,9 @@ func serve(f *flags, log *slog.Logger, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	o.Inherited = inherited
+	// A loop keeps its processor while it waits for the system. One more is for all that is not served by a loop.
+	o.Loops = runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(o.Loops + 1)
 	stop, force, hup := make(chan os.Signal, 2), make(chan struct{}), make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP) // from the beginning: unhandled it would end us
 	s, err := server.New(o)

@@ -25,7 +25,7 @@ var walls = []wall{
 		"pkg/api", "pkg/lb", "internal/config", "internal/strict",
 		internals + "http1", internals + "proxy", internals + "upstream", internals + "route",
 		internals + "admin", "internal/console", internals + "metrics", internals + "accesslog", internals + "certs",
-		internals + "journal", internals + "statefile", internals + "limits", internals + "logins",
+		internals + "journal", internals + "statefile", internals + "limits", internals + "logins", internals + "loop",
 	}, "wiring: the one place that knows all rooms of the daemon, and none of its tools"},
 
 	{internals + "http1", nil, "the codec is bytes in, head out: it can be fuzzed and moved"},
@@ -35,10 +35,11 @@ var walls = []wall{
 	{internals + "journal", []string{"pkg/lb"}, "events are the engine's; who reads them is not its matter"},
 	{internals + "limits", nil, "how many is decided with numbers and a time; what a client is told is the data path's"},
 	{internals + "metrics", []string{"pkg/lb"}, "collectors read snapshots of the engine at scrape"},
-	{internals + "upstream", []string{internals + "http1"}, "connections know addresses; choosing one is the engine's"},
+	{internals + "loop", nil, "sockets and who waits for them; what goes over them is not its matter"},
+	{internals + "upstream", []string{internals + "http1", internals + "loop"}, "connections know addresses; choosing one is the engine's"},
 	{internals + "logins", []string{"internal/htpasswd"}, "who may come in is a file's matter; what asks for it does not know the file"},
 	{internals + "route", []string{"internal/config", "internal/uripath", "pkg/lb"}, "matching and policies are made from the checked configuration, paths compared in its form"},
-	{internals + "proxy", []string{"pkg/lb", internals + "http1", internals + "upstream", internals + "route", internals + "limits"},
+	{internals + "proxy", []string{"pkg/lb", internals + "http1", internals + "upstream", internals + "route", internals + "limits", internals + "loop"},
 		"the data path; metrics and log come in through a hook that it declares"},
 	{internals + "admin", []string{"pkg/api", "pkg/lb"}, "handlers see the runtime through an interface that they declare"},
 

@@ -52,7 +52,10 @@ func (b *builder) openListeners() error {
 			if err != nil {
 				return err
 			}
-			next.Listener = proxy.NewListener(socket, next.terms)
+			b.undo.add(closer(socket))
+			if next.Listener, err = proxy.NewListener(socket, next.terms); err != nil {
+				return err
+			}
 			b.undo.add(closer(next))
 		}
 		b.next.listeners = append(b.next.listeners, next)
@@ -122,9 +125,7 @@ const backlogTime = 20 * time.Millisecond
 
 // stopAccepting ends accepting after backlogTime.
 func stopAccepting(l listener) {
-	if d, ok := l.Listener.Listener.(interface{ SetDeadline(time.Time) error }); ok {
-		d.SetDeadline(time.Now().Add(backlogTime))
-	}
+	l.SetDeadline(time.Now().Add(backlogTime))
 }
 
 // listenerKey is where a setting of a listener stands in the configuration.

@@ -23,6 +23,7 @@ import (
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/admin"
 	"github.com/scalws/scalws/pkg/server/internal/journal"
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	// Inherited are listening sockets that were opened for us (sd_listen_fds(3)), by their names. A listener of
 	// the configuration takes the one of its name, or one with its address; what is left is closed.
 	Inherited map[string][]net.Listener
+	// Loops is how many threads serve connections; 0 is one for each processor that Go uses (GOMAXPROCS).
+	Loops int
 	// Resolver resolves the names of members, at each new connection; nil is the system's.
 	Resolver *net.Resolver
 	// Stderr is what admin.audit_log calls stderr; nil is the process's.
@@ -195,8 +198,13 @@ func (s *Server) first(cfg *config.Config) error {
 	if used {
 		built.keeper.save() // says at once whether it can; what was not used is left for who wants to see it
 	}
+	loops, err := loop.Start(s.options.Loops)
+	if err != nil {
+		return errors.Join(err, built.close())
+	}
+	s.teardown.add(loops.Close) // after all that has sockets
 	s.teardown.add(func() error { return errors.Join(s.logs.close(time.Now()), s.current.Load().close()) })
-	s.proxy = proxy.New(built.data, proxy.Hooks{Log: s.logRequest})
+	s.proxy = proxy.New(built.data, loops, proxy.Hooks{Log: s.logRequest})
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)
 	}

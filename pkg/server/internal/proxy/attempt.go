@@ -106,11 +106,11 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 	rt := x.runtime
 	var conn *upstream.Conn
 	if reuse {
-		conn = m.Get(x.now)
+		conn = m.Get(x.now, x.c.task)
 	}
 	if conn == nil {
 		var err error
-		if conn, err = m.Dial(x.c.srv.stop, rt.ConnectTimeout); err != nil {
+		if conn, err = x.dial(m); err != nil {
 			return unreachable(err), false
 		}
 		x.now = time.Now()
@@ -151,6 +151,20 @@ func (x *exchange) try(m *upstream.Member, lease *lb.Lease, reuse bool) (r resul
 		x.up.start(conn, sent)
 	} // else the member may have answered before it closed: what it said counts
 	return x.await(lease, limit)
+}
+
+// dial makes a new connection, for whoever serves the exchange.
+func (x *exchange) dial(m *upstream.Member) (conn *upstream.Conn, err error) {
+	c := x.c
+	on := c.srv.loops.Any()
+	if c.task != nil {
+		on = c.task.Loop()
+	}
+	c.aside(func() { conn, err = m.Dial(c.srv.stop, on, x.runtime.ConnectTimeout) })
+	if err == nil {
+		conn.Bind(c.task)
+	}
+	return conn, err
 }
 
 // await reads the answer up to its final head and passes it on, unless it is a failure that another member

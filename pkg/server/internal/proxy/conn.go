@@ -2,28 +2,26 @@ package proxy
 
 import (
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/netip"
 	"sync"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
 // past is a deadline that has gone by: it ends a blocked read or write at once.
 var past = time.Unix(1, 0)
 
-// conn is a client connection and the goroutine that serves it.
+// conn is a client connection and the task that serves it.
 type conn struct {
 	srv *Server
+	// task runs on the loop of the socket; nil while a goroutine serves, as it does a stream of HTTP/2.
+	task *loop.Task
 	// nc is what requests come from: the socket, TLS over it, or a stream of HTTP/2, which has no socket.
 	nc       net.Conn
-	sock     net.Conn
-	raw      syscall.RawConn
+	sock     *loop.Socket
 	tls      *tls.Conn // nil: plain
 	stream   *stream   // nil: HTTP/1
 	secure   bool      // TLS, over whatever protocol
@@ -43,11 +41,13 @@ type conn struct {
 	readBy time.Time
 	to     patient // for writing to the socket, where nothing is between
 
-	// The looks at the socket are made once: a closure for each would be an allocation.
-	tryRead func(fd uintptr) bool
-	poll    func(fd uintptr)
-	hungUp  bool
-	first   bool // no request has come yet
+	speaks protocol // speaksNothing before open
+	opened bool
+	first  bool // no request has come yet
+	// parked is true while no coroutine waits for the next request, which it does until a time that lies limit ahead.
+	parked bool
+	until  time.Time
+	limit  time.Duration
 
 	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
 	mu      sync.Mutex
@@ -58,33 +58,26 @@ type conn struct {
 }
 
 // newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
-func newConn(s *Server, nc net.Conn, l *Listener) (*conn, error) {
-	sc, ok := nc.(syscall.Conn)
-	if !ok {
-		return nil, fmt.Errorf("serving %T: not a socket", nc)
-	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return nil, fmt.Errorf("serving connection: %w", err)
-	}
+func newConn(s *Server, sock *loop.Socket, l *Listener) *conn {
 	c, ok := s.ended.Get().(*conn)
 	if !ok {
 		c = makeConn(s)
 	}
 	c.reset(l, l.terms.Load())
-	c.nc, c.sock, c.raw, c.to = nc, nc, raw, patient{sock: nc, raw: raw}
-	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
-		c.peer = a.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return c, nil
+	c.nc, c.sock, c.to = sock, sock, patient{sock: sock}
+	c.peer = sock.Peer().Addr().Unmap().WithZone("")
+	c.task = sock.Loop().NewTask(c.turn)
+	sock.Bind(c.task)
+	return c
 }
 
 // reset forgets what c was.
 func (c *conn) reset(l *Listener, t *Terms) {
-	c.nc, c.sock, c.raw, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
+	c.nc, c.sock, c.task, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
 	c.listener, c.terms, c.peer = l, t, netip.Addr{}
 	c.under, c.first, c.aborted = nil, true, false
 	c.readBy, c.to = time.Time{}, patient{}
+	c.speaks, c.opened, c.parked = speaksNothing, false, false
 	if t == nil || t.TLS == nil {
 		c.small = nil
 	}
@@ -92,28 +85,51 @@ func (c *conn) reset(l *Listener, t *Terms) {
 
 func makeConn(s *Server) *conn {
 	c := &conn{srv: s}
-	c.tryRead = c.readOnce
-	c.poll = func(fd uintptr) {
-		p := []unix.PollFd{{Fd: int32(fd)}}
-		n, err := unix.Poll(p, 0)
-		c.hungUp = err == nil && n > 0 && p[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
-	}
 	c.x.c = c
 	c.x.up.init(&c.x)
 	c.x.asked.Fields = &c.x
 	return c
 }
 
-func (c *conn) serve() {
-	defer c.srv.forget(c) // last: another connection may use c then
-	defer c.close()
-	switch c.open() {
+// turn serves the connection until it waits for a request, or for ever. What comes then begins the next turn.
+func (c *conn) turn() {
+	if !c.opened {
+		c.opened = true
+		c.speaks = c.open()
+	}
+	switch c.speaks {
 	case speaksHTTP1:
-		c.serveHTTP1()
+		if c.serveHTTP1() == waits {
+			return
+		}
 	case speaksHTTP2:
-		c.serveHTTP2()
+		c.aside(c.serveHTTP2)
 	}
 	c.release()
+	c.close()
+	c.srv.forget(c) // last: another connection may use c then
+}
+
+// aside runs what may block, or what more than one goroutine has a part in, on a goroutine of its own: all other
+// connections of the loop would wait for it.
+func (c *conn) aside(f func()) {
+	t := c.task
+	if t == nil {
+		f() // it is on one
+		return
+	}
+	c.task = nil
+	c.bind(nil)
+	t.Aside(f)
+	c.task = t
+	c.bind(t)
+}
+
+func (c *conn) bind(t *loop.Task) {
+	c.sock.Bind(t)
+	if m := c.x.wire.conn; m != nil {
+		m.Bind(t)
+	}
 }
 
 // close ends the connection, with a word of TLS if there is room for it.
@@ -129,8 +145,20 @@ func (c *conn) close() {
 // closeTime is how long the end of a TLS connection may take to be said.
 const closeTime = 100 * time.Millisecond
 
-func (c *conn) serveHTTP1() {
-	for c.next() {
+// awaited is what became of the wait for a request.
+type awaited uint8
+
+const (
+	comes awaited = iota // a request
+	waits                // it goes on, and costs no stack meanwhile
+	ends                 // the connection does
+)
+
+func (c *conn) serveHTTP1() awaited {
+	for {
+		if a := c.next(); a != comes {
+			return a
+		}
 		c.out = c.srv.buffers.get()[:0]
 		keep := c.x.run()
 		c.srv.buffers.put(c.out)
@@ -139,45 +167,61 @@ func (c *conn) serveHTTP1() {
 			if c.x.unread || c.in.r < c.in.w || c.draining() || c.pending() {
 				c.linger()
 			}
-			break
+			return ends
 		}
 	}
 }
 
-// next waits for the first bytes of a request. It is false when the connection is to be closed: the
-// client closed it, was silent for too long, or the daemon drains.
-func (c *conn) next() bool {
-	if c.in.r < c.in.w {
-		c.first = false
-		return true // pipelined
+// next waits for the first bytes of a request. The connection ends when its client has closed it, was silent for too
+// long, or the daemon drains.
+func (c *conn) next() awaited {
+	if !c.parked {
+		if c.in.r < c.in.w {
+			c.first = false
+			return comes // pipelined
+		}
+		c.release()
+		now := c.x.now
+		c.limit = c.srv.config.Load().IdleTimeout
+		if c.first {
+			now, c.limit = time.Now(), c.srv.config.Load().HeaderTimeout
+		}
+		c.until = after(now, c.limit)
+		c.wait()
 	}
-	c.release()
-	now, limit := c.x.now, c.srv.config.Load().IdleTimeout
-	if c.first {
-		now, limit = time.Now(), c.srv.config.Load().HeaderTimeout
-	}
-	for until := after(now, limit); ; {
-		c.wait(until, limit)
+	for {
+		if c.tls == nil && c.sock.Await(c.task) {
+			c.parked = true
+			return waits
+		}
+		c.parked = false
 		err := c.readFirst()
+		if err == loop.ErrWait {
+			continue
+		}
 		draining := c.waited()
 		switch {
 		case !timedOut(err):
 		case draining:
 			// Woken by the drain. A request that came at the same moment is still answered.
 			c.readNow()
-		case time.Now().Before(until):
+		case time.Now().Before(c.until):
 			c.readBy = time.Time{}
+			c.wait()
 			continue
 		}
 		c.first = false
-		return c.in.r < c.in.w
+		if c.in.r < c.in.w {
+			return comes
+		}
+		return ends
 	}
 }
 
-// readFirst waits for the first bytes of a request, with as little memory as it can.
+// readFirst reads the first bytes of a request, with as little memory as it can.
 func (c *conn) readFirst() error {
 	if c.tls == nil {
-		return c.raw.Read(c.tryRead)
+		return c.readOnce()
 	}
 	n, err := c.tls.Read(c.small)
 	if n > 0 {
@@ -192,7 +236,7 @@ func (c *conn) readNow() {
 	switch {
 	case c.tls == nil:
 		c.sock.SetReadDeadline(time.Time{})
-		c.raw.Control(func(fd uintptr) { c.readOnce(fd) })
+		c.readOnce()
 	case c.pending():
 		c.sock.SetReadDeadline(time.Now().Add(recordTime))
 		c.readFirst()
@@ -203,27 +247,21 @@ func (c *conn) readNow() {
 // recordTime is how long the rest of a TLS record may take that has begun to arrive.
 const recordTime = 100 * time.Millisecond
 
-// readOnce reads what is there. While there is nothing it holds no buffer, so that an idle connection
-// costs its goroutine and little else.
-func (c *conn) readOnce(fd uintptr) bool {
+// readOnce reads what is there. Where there is nothing it keeps no buffer.
+func (c *conn) readOnce() error {
 	buf := c.srv.buffers.get()
-	for {
-		n, err := syscall.Read(int(fd), buf)
-		if err == syscall.EINTR {
-			continue
-		}
-		if n > 0 {
-			c.in = window{buf: buf, w: n}
-			return true
-		}
+	n, err := c.sock.Poll(buf)
+	if n == 0 {
 		c.srv.buffers.put(buf)
-		return err != syscall.EAGAIN
+		return err
 	}
+	c.in = window{buf: buf, w: n}
+	return nil
 }
 
 // wait begins the wait for a request. The deadline is set under the same lock as wake's, so that a drain's
 // wake can neither be lost nor hit a request that has begun.
-func (c *conn) wait(until time.Time, limit time.Duration) {
+func (c *conn) wait() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = true
@@ -231,9 +269,9 @@ func (c *conn) wait(until time.Time, limit time.Duration) {
 	case c.draining():
 		c.readBy = c.drainDeadline()
 		c.sock.SetReadDeadline(c.readBy)
-	case due(c.readBy, until, limit/2):
-		c.readBy = until
-		c.sock.SetReadDeadline(until)
+	case due(c.readBy, c.until, c.limit/2):
+		c.readBy = c.until
+		c.sock.SetReadDeadline(c.until)
 	}
 }
 
@@ -319,17 +357,12 @@ func (c *conn) gone() bool {
 	if c.stream != nil {
 		return c.stream.gone()
 	}
-	c.hungUp = false
-	return c.raw.Control(c.poll) != nil || c.hungUp
+	return c.sock.HungUp()
 }
 
 // pending is true if the client has sent more than was read: closing would reset the connection.
 func (c *conn) pending() bool {
-	n := 0
-	err := c.raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, _ = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	})
+	n, err := c.sock.Peek()
 	return err == nil && n > 0
 }
 

@@ -184,6 +184,10 @@ func (x *exchange) serve() {
 		return
 	}
 	x.pool = b.Pool
+	if !x.up.whole.Load() || len(x.req.Upgrade) > 0 {
+		x.c.aside(x.balance)
+		return
+	}
 	x.balance()
 }
 
@@ -315,23 +319,13 @@ func (x *exchange) protocol() int {
 
 func (x *exchange) record() *Record {
 	r := &x.c.rec
-	*r = Record{
-		Time:      x.started,
-		Listener:  x.c.terms.Name,
-		ClientIP:  x.client,
-		Method:    x.req.MethodText,
-		Host:      x.req.Host,
-		Path:      x.req.Target,
-		Protocol:  "HTTP/1.1",
-		Status:    x.status,
-		BytesIn:   x.up.received,
-		BytesOut:  x.out,
-		Duration:  x.now.Sub(x.started),
-		Member:    x.member,
-		Attempts:  x.tries,
-		Upstream:  x.headAt,
-		RequestID: x.idField,
-	}
+	r.Time, r.Duration = x.started, x.now.Sub(x.started)
+	r.Listener, r.ClientIP = x.c.terms.Name, x.client
+	r.Method, r.Host, r.Path, r.Protocol = x.req.MethodText, x.req.Host, x.req.Target, "HTTP/1.1"
+	r.Status, r.BytesIn, r.BytesOut = x.status, x.up.received, x.out
+	r.Tenant, r.Application, r.Pool = "", "", ""
+	r.Member, r.Attempts, r.Upstream = x.member, x.tries, x.headAt
+	r.RequestID, r.UserAgent = x.idField, nil
 	switch {
 	case x.c.stream != nil:
 		r.Protocol = "HTTP/2.0"

@@ -21,7 +21,7 @@ func (x *exchange) answeredHere(rt *Runtime) bool {
 	case rt.Fixed != nil:
 		x.answerFixed(rt.Fixed)
 	case rt.Static != nil:
-		x.answerStatic(rt.Static)
+		x.c.aside(func() { x.answerStatic(rt.Static) }) // a disk may take its time
 	default:
 		return false
 	}

@@ -7,8 +7,11 @@ import (
 	"net"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // Terms are how the connections of a listening socket are served.
@@ -26,17 +29,36 @@ type Terms struct {
 
 // Listener is a listening socket with its terms.
 type Listener struct {
-	net.Listener
+	socket  net.Listener
+	accepts *loop.Acceptor
 	terms   atomic.Pointer[Terms]
 	retired atomic.Bool
 	stats   listenerStats
 }
 
-// NewListener makes the Listener of a socket; the terms are required.
-func NewListener(l net.Listener, t Terms) *Listener {
-	n := &Listener{Listener: l}
-	n.SetTerms(t)
-	return n
+// NewListener makes the Listener of a socket; the terms are required. The socket is the Listener's, unless it fails.
+func NewListener(socket net.Listener, t Terms) (*Listener, error) {
+	accepts, err := loop.Accept(socket)
+	if err != nil {
+		return nil, err
+	}
+	l := &Listener{socket: socket, accepts: accepts}
+	l.SetTerms(t)
+	return l, nil
+}
+
+// Addr is where it listens.
+func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
+
+// SetDeadline ends accepting at a time.
+func (l *Listener) SetDeadline(t time.Time) error { return l.accepts.SetDeadline(t) }
+
+// Close closes the socket. A second one does nothing.
+func (l *Listener) Close() error {
+	if err := l.accepts.Close(); errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return l.socket.Close()
 }
 
 // SetTerms changes the terms of connections that are accepted from now on. The socket and the connections
@@ -89,6 +111,7 @@ func Prepare(raw syscall.RawConn) error {
 		set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 		set(unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, probeAfter)
 		set(unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, probeEvery)
+		set(unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return fmt.Errorf("preparing the listening socket: %w", err)

@@ -31,7 +31,8 @@ func (c *conn) open() protocol {
 	}
 	until := time.Now().Add(c.srv.config.Load().HeaderTimeout)
 	c.sock.SetWriteDeadline(until)
-	c.wait(until, 0)
+	c.until, c.limit = until, 0
+	c.wait()
 	defer func() {
 		c.waited()
 		c.sock.SetDeadline(time.Time{})
@@ -100,7 +101,8 @@ func (c *conn) shakeHands(t *tls.Config) protocol {
 	c.under = c.layer()
 	c.tls = tls.Server(c.under, t)
 	c.nc, c.secure = c.tls, true
-	if c.tls.Handshake() != nil {
+	var err error
+	if c.aside(func() { err = c.tls.Handshake() }); err != nil { // it computes for long
 		return speaksNothing
 	}
 	if c.tls.ConnectionState().NegotiatedProtocol == http2.NextProtoTLS {
@@ -138,7 +140,7 @@ func (c *conn) readPreface() protocol {
 
 // layer makes the socket for a layer above that reads by itself, what is there included.
 func (c *conn) layer() *socket {
-	s := &socket{Conn: c.sock, to: patient{sock: c.sock, raw: c.raw}, early: bytes.Clone(c.in.bytes())}
+	s := &socket{Conn: c.sock, to: patient{sock: c.sock}, early: bytes.Clone(c.in.bytes())}
 	c.release()
 	return s
 }

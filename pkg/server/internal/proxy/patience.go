@@ -2,18 +2,15 @@ package proxy
 
 import (
 	"errors"
-	"net"
 	"os"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // patient writes to a client's socket and lets the client take its time.
 type patient struct {
-	sock    net.Conn
-	raw     syscall.RawConn
+	sock    *loop.Socket
 	by      time.Time // where the deadline stands, as far as it is known; see due
 	bounded bool      // see unsent
 }
@@ -32,12 +29,17 @@ func (w *patient) write(p []byte, now time.Time, limit time.Duration) (time.Time
 	if !w.bounded && len(p) > largeOne {
 		w.bound()
 	}
+	n, err := w.sock.WriteNow(p)
+	if err != nil || n == len(p) {
+		return now, err
+	}
+	p = p[n:]
 	for until := after(now, limit); ; {
 		if due(w.by, until, limit/2) {
 			w.by = until
 			w.sock.SetWriteDeadline(until)
 		}
-		n, err := w.sock.Write(p)
+		n, err = w.sock.Write(p)
 		now = time.Now() // the client may have taken its time
 		if err == nil || !timedOut(err) {
 			return now, err
@@ -58,9 +60,7 @@ func (w *patient) write(p []byte, now time.Time, limit time.Duration) (time.Time
 // bound sets unsent, once.
 func (w *patient) bound() {
 	w.bounded = true
-	if _, ok := w.sock.(*net.TCPConn); ok {
-		w.raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, unsent) })
-	}
+	w.sock.Bound(unsent)
 }
 
 // due is true if a deadline has to be moved from where it stands. Moving one is work for the runtime's timers,

@@ -12,6 +12,8 @@ import (
 
 // Logins check a user and a password.
 type Logins interface {
+	// Known is true for a login that is right, without waiting; false says nothing.
+	Known(user, password []byte) bool
 	// Check is true for a right login. An error says that nobody can tell now.
 	Check(user, password []byte) (bool, error)
 }
@@ -91,19 +93,26 @@ func (x *exchange) preflight(c *route.CORS) bool {
 // challenge lets nobody pass without a login.
 func (x *exchange) challenge(l *route.Login) bool {
 	user, password, ok := x.credentials()
-	if ok {
-		right, err := x.runtime.Logins.Check(user, password)
-		clear(x.login)
+	if ok && !x.runtime.Logins.Known(user, password) {
+		right, err := x.check(user, password)
 		if err != nil {
+			clear(x.login)
 			x.reject(503, "too many logins are being checked", "Retry-After", "1")
 			return true
 		}
 		ok = right
 	}
+	clear(x.login)
 	if !ok {
 		x.reject(401, "a user and a password are needed here", "WWW-Authenticate", l.Challenge)
 	}
 	return !ok
+}
+
+// check computes for long.
+func (x *exchange) check(user, password []byte) (right bool, err error) {
+	x.c.aside(func() { right, err = x.runtime.Logins.Check(user, password) })
+	return right, err
 }
 
 // credentials are those of RFC 7617 section 2, the only ones of a request.

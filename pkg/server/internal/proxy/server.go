@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
@@ -41,6 +42,7 @@ type Config struct {
 // Server is the data plane.
 type Server struct {
 	hooks   Hooks
+	loops   *loop.Group
 	config  atomic.Pointer[Config]
 	buffers buffers
 	date    dateCache
@@ -60,9 +62,9 @@ type Server struct {
 	room    sync.Cond     // signalled when there may be room for another connection
 }
 
-// New makes a data plane that listens nowhere yet.
-func New(c *Config, h Hooks) *Server {
-	s := &Server{hooks: h, conns: map[*conn]struct{}{}, gone: make(chan struct{})}
+// New makes a data plane that listens nowhere yet. Its connections are served on the loops.
+func New(c *Config, loops *loop.Group, h Hooks) *Server {
+	s := &Server{hooks: h, loops: loops, conns: map[*conn]struct{}{}, gone: make(chan struct{})}
 	s.room.L = &s.mu
 	s.stop, s.cut = context.WithCancel(context.Background())
 	s.config.Store(c)
@@ -91,10 +93,9 @@ func (s *Server) Serve(l *Listener) error {
 	s.accepting.Add(1)
 	defer s.accepting.Done()
 	for {
-		nc, err := l.Accept()
+		sock, err := l.accepts.Next(s.loops.Pick)
 		if err != nil {
-			var ne net.Error
-			if errors.Is(err, net.ErrClosed) || errors.As(err, &ne) && ne.Timeout() {
+			if errors.Is(err, net.ErrClosed) || timedOut(err) {
 				return nil
 			}
 			select {
@@ -104,15 +105,11 @@ func (s *Server) Serve(l *Listener) error {
 			}
 			continue
 		}
-		c, err := newConn(s, nc, l)
-		if err != nil {
-			nc.Close()
-			continue
-		}
+		c := newConn(s, sock, l)
 		s.admit(c)
 		l.stats.accepted.Add(1)
 		l.stats.connections.Add(1)
-		go c.serve()
+		c.task.Begin()
 	}
 }
 

@@ -24,7 +24,7 @@ func BenchmarkGetPut(b *testing.B) {
 			m.Put(c, now)
 			b.ReportAllocs()
 			for b.Loop() {
-				if c = m.Get(now); c == nil {
+				if c = m.Get(now, nil); c == nil {
 					b.Fatal("it is stale")
 				}
 				m.Put(c, now)
@@ -41,7 +41,7 @@ func BenchmarkDialTLS(b *testing.B) {
 			peer := servertest.NewTLSMember(b, &tls.Config{Certificates: []tls.Certificate{a.Issue("127.0.0.1")}, SessionTicketsDisabled: !tickets})
 			m := upstream.NewMember(peer.Address(), options(b, a, "", "", ""))
 			for b.Loop() {
-				c, err := m.Dial(b.Context(), patience)
+				c, err := m.Dial(b.Context(), onLoop(b), patience)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // Stage is what failed while a connection was made.
@@ -36,17 +38,17 @@ func (e *DialError) Unwrap() error { return e.err }
 
 // Dial makes a new connection within the timeout, which covers everything; 0 is no limit. A name is resolved
 // each time and all its addresses are tried, the two families at nearly the same time (RFC 8305, as the standard
-// library does it). Where we lack descriptors, idle connections of the pool are given up for it, once. The error
-// is a *DialError.
-func (m *Member) Dial(ctx context.Context, timeout time.Duration) (*Conn, error) {
+// library does it). Where we lack descriptors, idle connections of the pool are given up for it, once. Dial blocks; the
+// connection is one of the loop's. The error is a *DialError.
+func (m *Member) Dial(ctx context.Context, on *loop.Loop, timeout time.Duration) (*Conn, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	c, failed := m.connect(ctx)
+	c, failed := m.connect(ctx, on)
 	if failed != nil && failed.Stage == Exhausted && m.options.Spare != nil && m.options.Spare() {
-		c, failed = m.connect(ctx)
+		c, failed = m.connect(ctx, on)
 	}
 	if failed != nil {
 		return nil, failed
@@ -54,25 +56,33 @@ func (m *Member) Dial(ctx context.Context, timeout time.Duration) (*Conn, error)
 	return c, nil
 }
 
-func (m *Member) connect(ctx context.Context) (*Conn, *DialError) {
-	socket, err := m.dialSocket(ctx)
+func (m *Member) connect(ctx context.Context, on *loop.Loop) (*Conn, *DialError) {
+	dialled, err := m.dialSocket(ctx)
 	if err != nil {
 		return nil, &DialError{Stage: stage(err), err: err}
 	}
 	if m.options.TLS == nil {
-		return newConn(socket), nil
+		socket, err := on.Take(dialled)
+		if err != nil {
+			return nil, &DialError{Stage: stage(err), err: err}
+		}
+		return &Conn{Conn: socket, socket: socket}, nil
 	}
-	r := newRecords(socket)
+	r := &records{Conn: dialled}
 	c := tls.Client(r, m.options.TLS)
 	if err := c.HandshakeContext(ctx); err != nil {
-		socket.Close()
+		dialled.Close()
 		e := &DialError{Stage: TLSFailed, err: handshakeError(err, m.options.TLS.ServerName)}
 		if errors.Is(err, context.DeadlineExceeded) {
 			e.Stage = Timeout
 		}
 		return nil, e
 	}
-	return newTLSConn(c, r), nil
+	if r.socket, err = on.Take(dialled); err != nil {
+		return nil, &DialError{Stage: stage(err), err: err}
+	}
+	r.Conn = r.socket
+	return &Conn{Conn: c, socket: r.socket, records: r}, nil
 }
 
 // fullPause is how long a connect to a unix socket rests whose backlog is full.

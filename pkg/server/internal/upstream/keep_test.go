@@ -46,10 +46,10 @@ func TestKeepaliveAtOnce(t *testing.T) {
 	for range workers {
 		wg.Go(func() {
 			for range 20 {
-				c := m.Get(time.Now())
+				c := m.Get(time.Now(), nil)
 				if c == nil {
 					var err error
-					if c, err = m.Dial(t.Context(), patience); err != nil {
+					if c, err = m.Dial(t.Context(), onLoop(t), patience); err != nil {
 						t.Error(err)
 						return
 					}
@@ -75,14 +75,14 @@ func TestLastInFirstOut(t *testing.T) {
 	a, b := dial(t, m), dial(t, m)
 	m.Put(a, now)
 	m.Put(b, now.Add(time.Second))
-	got := m.Get(now.Add(3 * time.Second))
+	got := m.Get(now.Add(3*time.Second), nil)
 	if got != b || !got.Reused || got.IdleFor != 2*time.Second {
 		t.Errorf("got the other one, or reused %v, idle for %v", got.Reused, got.IdleFor)
 	}
-	if got := m.Get(now.Add(3 * time.Second)); got != a {
+	if got := m.Get(now.Add(3*time.Second), nil); got != a {
 		t.Error("the older one is not there")
 	}
-	if got := m.Get(now); got != nil {
+	if got := m.Get(now, nil); got != nil {
 		t.Error("a third one")
 	}
 }
@@ -112,7 +112,7 @@ func TestIdleTimeout(t *testing.T) {
 	})
 	t.Run("not given out", func(t *testing.T) {
 		m := fill(upstream.Options{IdleTimeout: timeout})
-		if m.Get(now.Add(timeout+2*time.Second)) != nil {
+		if m.Get(now.Add(timeout+2*time.Second), nil) != nil {
 			t.Error("an expired connection")
 		}
 		peer.WaitOpen(0)
@@ -182,7 +182,7 @@ func TestStaleIsSeenBeforeUse(t *testing.T) {
 				spoil(peer)
 			}
 			until(t, "the idle connection to be refused", func() bool {
-				if got := m.Get(time.Now()); got != nil {
+				if got := m.Get(time.Now(), nil); got != nil {
 					m.Put(got, time.Now())
 					return false
 				}

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 	"github.com/scalws/scalws/pkg/server/internal/upstream"
 )
 
@@ -20,10 +21,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is a connect timeout that no test that passes waits for.
 const patience = 20 * time.Second
 
+// onLoop starts loops that end with the test.
+func onLoop(t testing.TB) *loop.Loop {
+	t.Helper()
+	loops, err := loop.Start(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { loops.Close() })
+	return loops.Any()
+}
+
 // dial connects and closes the connection when the test ends.
 func dial(t testing.TB, m *upstream.Member) *upstream.Conn {
 	t.Helper()
-	c, err := m.Dial(t.Context(), patience)
+	c, err := m.Dial(t.Context(), onLoop(t), patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +47,7 @@ func dial(t testing.TB, m *upstream.Member) *upstream.Conn {
 func failure(t *testing.T, m *upstream.Member, timeout time.Duration) *upstream.DialError {
 	t.Helper()
 	began := time.Now()
-	c, err := m.Dial(t.Context(), timeout)
+	c, err := m.Dial(t.Context(), onLoop(t), timeout)
 	if err == nil {
 		c.Cut()
 		t.Fatal("connected")
@@ -74,7 +86,7 @@ func ask(t testing.TB, c *upstream.Conn) string {
 // take is the idle connection that m gives out, or a new one, and says which.
 func take(t testing.TB, m *upstream.Member, now time.Time) (c *upstream.Conn, kind string) {
 	t.Helper()
-	if c = m.Get(now); c != nil {
+	if c = m.Get(now, nil); c != nil {
 		return c, "kept"
 	}
 	return dial(t, m), "new"

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // Class of an attempt's result, in the order of the class label of scalws_upstream_requests_total.
@@ -65,7 +67,8 @@ type Member struct {
 	Attempts [Classes]atomic.Uint64
 
 	mu     sync.Mutex
-	idle   []*Conn // the last is the most recently used
+	idle   [][]*Conn // by loop; the last is the most recently used
+	count  int       // of all
 	closed bool
 }
 
@@ -85,21 +88,16 @@ func NewMember(address string, o Options) *Member {
 // SetIdleTimeout changes how long idle connections are kept, those that are there included; 0 is no limit.
 func (m *Member) SetIdleTimeout(d time.Duration) { m.idleTimeout.Store(int64(d)) }
 
-// Get takes the most recently used idle connection that is still open, or returns nil. Connections that
-// the member has closed meanwhile are dropped on the way.
-func (m *Member) Get(now time.Time) *Conn {
+// Get takes the most recently used idle connection that is still open, or returns nil, and binds it to the task that
+// will use it. Those of the task's own loop come first. Connections that the member has closed meanwhile are dropped on
+// the way.
+func (m *Member) Get(now time.Time, t *loop.Task) *Conn {
 	for {
-		m.mu.Lock()
-		last := len(m.idle) - 1
-		if last < 0 {
-			m.mu.Unlock()
+		c := m.take(t)
+		if c == nil {
 			return nil
 		}
-		c := m.idle[last]
-		m.idle[last] = nil
-		m.idle = m.idle[:last]
-		m.mu.Unlock()
-
+		c.Bind(t)
 		switch {
 		case !m.fresh(c, now):
 			c.leave()
@@ -113,41 +111,81 @@ func (m *Member) Get(now time.Time) *Conn {
 	}
 }
 
+// take takes an idle connection: of the task's loop, or else of the one that has most.
+func (m *Member) take(t *loop.Task) *Conn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.count == 0 {
+		return nil
+	}
+	from := 0
+	if t != nil && t.Loop().Index() < len(m.idle) && len(m.idle[t.Loop().Index()]) > 0 {
+		from = t.Loop().Index()
+	} else {
+		for i := range m.idle {
+			if len(m.idle[i]) > len(m.idle[from]) {
+				from = i
+			}
+		}
+	}
+	conns := m.idle[from]
+	last := len(conns) - 1
+	c := conns[last]
+	conns[last] = nil
+	m.idle[from] = conns[:last]
+	m.count--
+	return c
+}
+
 // Put gives a connection back after an exchange that left it clean. It is closed where the member was
 // removed or keeps enough already.
 func (m *Member) Put(c *Conn, now time.Time) {
 	c.idleSince = now
-	m.mu.Lock()
-	keep := !m.closed && len(m.idle) < m.options.Keepalive
-	if keep {
-		m.idle = append(m.idle, c)
-	}
-	m.mu.Unlock()
-	if !keep {
+	c.Bind(nil)
+	if !m.put(c) {
 		c.leave()
 	}
+}
+
+func (m *Member) put(c *Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || m.count >= m.options.Keepalive {
+		return false
+	}
+	at := c.socket.Loop().Index()
+	for len(m.idle) <= at {
+		m.idle = append(m.idle, nil)
+	}
+	m.idle[at] = append(m.idle[at], c)
+	m.count++
+	return true
 }
 
 // Idle is the number of idle connections.
 func (m *Member) Idle() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.idle)
+	return m.count
 }
 
 // Expire closes the connections that were idle for too long.
 func (m *Member) Expire(now time.Time) {
 	m.mu.Lock()
-	n := 0 // the oldest come first
-	for n < len(m.idle) && !m.fresh(m.idle[n], now) {
-		n++
-	}
 	var old []*Conn
-	if n > 0 {
-		old = append(old, m.idle[:n]...)
-		rest := copy(m.idle, m.idle[n:])
-		clear(m.idle[rest:])
-		m.idle = m.idle[:rest]
+	for i, conns := range m.idle {
+		n := 0 // the oldest come first
+		for n < len(conns) && !m.fresh(conns[n], now) {
+			n++
+		}
+		if n == 0 {
+			continue
+		}
+		old = append(old, conns[:n]...)
+		rest := copy(conns, conns[n:])
+		clear(conns[rest:])
+		m.idle[i] = conns[:rest]
+		m.count -= n
 	}
 	m.mu.Unlock()
 	closeAll(old)
@@ -164,11 +202,13 @@ func (m *Member) Close() {
 // CloseIdle closes the idle connections and returns how many there were. New ones will be kept again.
 func (m *Member) CloseIdle() int {
 	m.mu.Lock()
-	idle := m.idle
-	m.idle = nil
+	idle, n := m.idle, m.count
+	m.idle, m.count = nil, 0
 	m.mu.Unlock()
-	closeAll(idle)
-	return len(idle)
+	for _, conns := range idle {
+		closeAll(conns)
+	}
+	return n
 }
 
 func (m *Member) fresh(c *Conn, now time.Time) bool {

@@ -4,10 +4,10 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"os"
-	"syscall"
+
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // recordHead is the size of a TLS record's head: type, version and length (RFC 8446 section 5.1).
@@ -21,7 +21,7 @@ const recordHead = 5
 // the answer before it and lie in the TLS layer already.
 type records struct {
 	net.Conn
-	raw syscall.RawConn
+	socket *loop.Socket // the same; nil during the handshake
 
 	head [recordHead]byte // of the record that is coming
 	have int              // how much of that head is there
@@ -29,23 +29,6 @@ type records struct {
 
 	looking bool // a read takes what is there
 	one     [1]byte
-	take    func(fd uintptr) // made once, like Conn.peek
-	into    []byte
-	n       int
-	err     error
-}
-
-func newRecords(socket net.Conn) *records {
-	r := &records{Conn: socket, raw: rawConn(socket)}
-	r.take = func(fd uintptr) {
-		for {
-			r.n, r.err = syscall.Read(int(fd), r.into)
-			if r.err != syscall.EINTR {
-				return
-			}
-		}
-	}
-	return r
 }
 
 // Read is called by the TLS layer.
@@ -62,23 +45,14 @@ func (r *records) Read(p []byte) (int, error) {
 // readNow reads what is there. While there is nothing it is a timeout, which leaves the TLS layer as it was. It
 // goes past the deadline that the last request has left on the connection.
 func (r *records) readNow(p []byte) (int, error) {
-	if r.raw == nil {
+	if r.socket == nil {
 		return 0, net.ErrClosed
 	}
-	r.into = p
-	err := r.raw.Control(r.take)
-	r.into = nil
-	switch {
-	case err != nil:
-		return 0, err
-	case r.err == syscall.EAGAIN:
-		return 0, os.ErrDeadlineExceeded
-	case r.err != nil:
-		return 0, r.err
-	case r.n == 0 && len(p) > 0:
-		return 0, io.EOF
+	n, err := r.socket.ReadNow(p)
+	if err == loop.ErrWait {
+		err = os.ErrDeadlineExceeded
 	}
-	return r.n, nil
+	return n, err
 }
 
 // follow counts records in what was read.

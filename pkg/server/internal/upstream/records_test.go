@@ -119,7 +119,7 @@ func TestWhatComesOnAnIdleConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, together := range []bool{false, true} {
-				got := idleTLS(t, c.send, together).Get(time.Now())
+				got := idleTLS(t, c.send, together).Get(time.Now(), nil)
 				if kept := got != nil; kept != c.kept {
 					t.Errorf("sent with the answer %v: kept %v, want %v", together, kept, c.kept)
 				}

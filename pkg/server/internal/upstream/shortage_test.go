@@ -17,8 +17,9 @@ func TestZ03Shortage(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			_, port, _ := net.SplitHostPort(servertest.NewMember(t).Address())
 			m := upstream.NewMember(net.JoinHostPort(host, port), upstream.Options{Resolver: names.Resolver()})
+			on := onLoop(t)
 			free := servertest.Exhaust(t)
-			c, err := m.Dial(t.Context(), patience)
+			c, err := m.Dial(t.Context(), on, patience)
 			free()
 			if err == nil {
 				c.Cut()
@@ -54,8 +55,9 @@ func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
 			for _, c := range conns {
 				rich.Put(c, time.Now())
 			}
+			on := onLoop(t)
 			free := servertest.Exhaust(t)
-			c, err := m.Dial(t.Context(), patience)
+			c, err := m.Dial(t.Context(), on, patience)
 			free()
 			if err != nil || asked != 1 || rich.Idle() != 0 {
 				t.Fatalf("%v, asked %d times, %d idle", err, asked, rich.Idle())
@@ -66,7 +68,7 @@ func TestZ03IdleConnectionsMakeRoom(t *testing.T) {
 			peer.WaitOpen(0)
 			idle.WaitOpen(0)
 			free = servertest.Exhaust(t)
-			_, err = m.Dial(t.Context(), patience)
+			_, err = m.Dial(t.Context(), on, patience)
 			free()
 			if err == nil || asked != 2 {
 				t.Errorf("%v, asked %d times", err, asked)

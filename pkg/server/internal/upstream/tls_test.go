@@ -298,7 +298,7 @@ func TestSystemRoots(t *testing.T) {
 			t.Fatal(err)
 		}
 		peer := servertest.NewTLSMember(t, &tls.Config{Certificates: []tls.Certificate{c.signedBy.Issue("127.0.0.1")}})
-		u, err := upstream.NewMember(peer.Address(), upstream.Options{TLS: config}).Dial(t.Context(), patience)
+		u, err := upstream.NewMember(peer.Address(), upstream.Options{TLS: config}).Dial(t.Context(), onLoop(t), patience)
 		if err == nil {
 			u.Cut()
 		}

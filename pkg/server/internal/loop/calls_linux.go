@@ -1,0 +1,54 @@
+package loop
+
+import (
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The calls below return at once, because the descriptors are non-blocking. So the scheduler is not told of them
+// (RawSyscall): telling it costs more than a tenth of a short read.
+
+func read(fd int, p []byte) (int, syscall.Errno) {
+	return call(syscall.SYS_READ, fd, p)
+}
+
+func write(fd int, p []byte) (int, syscall.Errno) {
+	return call(syscall.SYS_WRITE, fd, p)
+}
+
+func call(number uintptr, fd int, p []byte) (int, syscall.Errno) {
+	for {
+		n, _, err := syscall.RawSyscall(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
+		switch err {
+		case 0:
+			return int(n), 0
+		case syscall.EINTR:
+		default:
+			return 0, err
+		}
+	}
+}
+
+// peek looks at what could be read.
+func peek(fd int) (int, syscall.Errno) {
+	var b [1]byte
+	n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b)), 1, unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	return int(n), err
+}
+
+// epollWait waits for at most timeout milliseconds; -1: for ever.
+func epollWait(fd int, events []unix.EpollEvent, timeout int) (int, syscall.Errno) {
+	var n uintptr
+	var err syscall.Errno
+	if timeout == 0 {
+		n, _, err = syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+	} else {
+		n, _, err = syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(timeout), 0, 0)
+	}
+	if err != 0 {
+		return 0, err
+	}
+	return int(n), 0
+}
