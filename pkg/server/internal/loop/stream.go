@@ -37,6 +37,20 @@ func (s *Socket) Read(p []byte) (int, error) {
 	}
 }
 
+// Wait waits until a read may succeed.
+func (s *Socket) Wait() error {
+	for {
+		s.in.mu.Lock()
+		if err := s.in.usable(); err != nil || s.in.ready {
+			s.in.mu.Unlock()
+			return err
+		}
+		if err := s.wait(&s.in); err != nil {
+			return err
+		}
+	}
+}
+
 // ErrWait is a read that would have to wait.
 var ErrWait = errors.New("nothing to read yet")
 

@@ -48,12 +48,22 @@ type wire struct {
 }
 
 func (w *wire) open(x *exchange, c *upstream.Conn, m *upstream.Member) {
-	if w.in.buf == nil {
-		w.in.buf = x.c.srv.buffers.get()
-	}
-	w.in.r, w.in.w = 0, 0
+	w.release(x)
 	w.conn, w.member = c, m
 	x.c.holds(c)
+}
+
+// await waits for the first bytes of the answer. Meanwhile the exchange holds no buffers but that of the request: those
+// that it takes afterwards have just been used by others, and are still in the processor's cache.
+func (w *wire) await(x *exchange) error {
+	b := &x.c.srv.buffers
+	b.put(x.c.out)
+	err := w.conn.Wait()
+	x.c.out = b.get()[:0]
+	if err == nil {
+		w.in.buf = b.get()
+	}
+	return err
 }
 
 // drop closes the connection and ends the upload over it.
@@ -232,7 +242,13 @@ func (x *exchange) fill(limit time.Time, most int) error {
 			w.conn.ReadBy = look
 			w.conn.SetReadDeadline(look)
 		}
-		err := w.in.fill(w.conn, most)
+		var err error
+		if w.in.buf == nil {
+			err = w.await(x)
+		}
+		if err == nil {
+			err = w.in.fill(w.conn, most)
+		}
 		x.now = time.Now()
 		if err != nil && x.c.stream != nil && x.c.gone() {
 			return errClient // whose end has cut the member's work off

@@ -29,6 +29,9 @@ type Conn struct {
 // Bind has a task be who waits for the connection; nil: goroutines.
 func (c *Conn) Bind(t *loop.Task) { c.socket.Bind(t) }
 
+// Wait waits until something has come, as a read would.
+func (c *Conn) Wait() error { return c.socket.Wait() }
+
 // open looks at the socket without waiting. It is bound to who will use it. An idle connection has nothing to say: the end of the
 // stream, an error, and bytes that nobody asked for all mean that it cannot carry another request.
 func (c *Conn) open() bool {
