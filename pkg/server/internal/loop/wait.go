@@ -102,6 +102,7 @@ func (s *Socket) move(to *Loop) {
 		return
 	}
 	s.leave()
+	unix.EpollCtl(s.loop.epoll, unix.EPOLL_CTL_DEL, s.fd, nil)
 	s.loop, s.rested = to, 0
 	s.in.watched, s.out.watched = false, false
 	s.in.ready = true // what the other loop has not told yet is found by trying
@@ -110,7 +111,7 @@ func (s *Socket) move(to *Loop) {
 	}
 }
 
-// leave has the loop forget the socket. The caller holds both sides.
+// leave has the loop forget the socket; the kernel forgets it when it is closed. The caller holds both sides.
 func (s *Socket) leave() {
 	l := s.loop
 	l.mu.Lock()
@@ -119,7 +120,6 @@ func (s *Socket) leave() {
 	if s.asked != 0 {
 		s.asked = 0
 		l.table.remove(s.number)
-		unix.EpollCtl(l.epoll, unix.EPOLL_CTL_DEL, s.fd, nil)
 	}
 }
 
