@@ -53,7 +53,7 @@ func (b *builder) openListeners() error {
 				return err
 			}
 			b.undo.add(closer(socket))
-			if next.Listener, err = proxy.NewListener(socket, next.terms); err != nil {
+			if next.Listener, err = proxy.NewListener(b.server.loops.Any(), socket, next.terms); err != nil {
 				return err
 			}
 			b.undo.add(closer(next))

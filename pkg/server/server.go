@@ -93,6 +93,7 @@ type Server struct {
 
 	sequence  lb.Sequence
 	journal   *journal.Journal
+	loops     *loop.Group
 	proxy     *proxy.Server
 	inherited inherited
 
@@ -162,6 +163,12 @@ func New(o Options) (*Server, error) {
 	s.audit = admin.NewAuditLog(admin.AuditStream(s.stderr), s.log, time.Now)
 	s.teardown.add(s.audit.Close)
 	s.logWarnings(problems)
+	loops, err := loop.Start(o.Loops)
+	if err != nil {
+		return nil, errors.Join(err, s.teardown.run())
+	}
+	s.loops = loops
+	s.teardown.add(loops.Close) // after all that has sockets
 	if err := s.first(cfg); err != nil {
 		return nil, errors.Join(err, s.teardown.run())
 	}
@@ -198,13 +205,8 @@ func (s *Server) first(cfg *config.Config) error {
 	if used {
 		built.keeper.save() // says at once whether it can; what was not used is left for who wants to see it
 	}
-	loops, err := loop.Start(s.options.Loops)
-	if err != nil {
-		return errors.Join(err, built.close())
-	}
-	s.teardown.add(loops.Close) // after all that has sockets
 	s.teardown.add(func() error { return errors.Join(s.logs.close(time.Now()), s.current.Load().close()) })
-	s.proxy = proxy.New(built.data, loops, proxy.Hooks{Log: s.logRequest})
+	s.proxy = proxy.New(built.data, s.loops, proxy.Hooks{Log: s.logRequest})
 	if left := s.inherited.names(); len(left) > 0 {
 		s.log.Warn("closing inherited sockets that no listener takes", "names", left)
 	}

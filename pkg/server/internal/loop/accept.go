@@ -5,80 +5,72 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Acceptor takes connections from a listening socket.
+// Acceptor takes connections from a listening socket. It is a Socket that is accepted from where others are read.
 type Acceptor struct {
-	file    *os.File // of a second descriptor: those of net wait, and cannot be asked for one of a connection
-	raw     syscall.RawConn
-	network string
-	closed  atomic.Bool
-
-	// What follows belongs to who accepts.
-	fd   int
-	from unix.Sockaddr
-	err  error
-	try  func(fd uintptr) bool // made once
+	s *Socket
 }
 
-// Accept makes the Acceptor of a socket, which has to stay open meanwhile.
-func Accept(l net.Listener) (*Acceptor, error) {
-	f, ok := l.(interface{ File() (*os.File, error) })
+// Accept makes the Acceptor of a socket, through a descriptor of its own.
+func (l *Loop) Accept(from net.Listener) (*Acceptor, error) {
+	sc, ok := from.(syscall.Conn)
 	if !ok {
-		return nil, fmt.Errorf("accepting from %T: not a socket", l)
+		return nil, fmt.Errorf("accepting from %T: not a socket", from)
 	}
-	file, err := f.File()
+	fd, err := duplicate(sc)
 	if err != nil {
 		return nil, fmt.Errorf("accepting: %w", err)
 	}
-	raw, err := file.SyscallConn()
-	if err != nil {
-		file.Close()
-		return nil, fmt.Errorf("accepting: %w", err)
-	}
-	a := &Acceptor{file: file, raw: raw, network: l.Addr().Network()}
-	a.try = func(fd uintptr) bool {
-		a.fd, a.from, a.err = unix.Accept4(int(fd), unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
-		return a.err != unix.EAGAIN
-	}
-	return a, nil
+	return &Acceptor{s: l.New(fd, from.Addr().Network(), netip.AddrPort{})}, nil
 }
 
-// Next waits for a connection and gives it to a loop that is chosen then. It fails with net.ErrClosed after Close.
+// Loop is the one that waits for connections.
+func (a *Acceptor) Loop() *Loop { return a.s.loop }
+
+// Bind has t be who waits for connections; nil: a goroutine.
+func (a *Acceptor) Bind(t *Task) { a.s.Bind(t) }
+
+// Next waits for a connection and gives it to the loop that is chosen then. It fails with net.ErrClosed after Close and
+// with os.ErrDeadlineExceeded when the deadline has passed.
 func (a *Acceptor) Next(choose func() *Loop) (*Socket, error) {
+	d := &a.s.in
 	for {
-		err := a.raw.Read(a.try)
-		switch {
-		case a.closed.Load():
-			if err == nil && a.err == nil {
-				unix.Close(a.fd)
-			}
-			return nil, net.ErrClosed
-		case err != nil:
+		d.mu.Lock()
+		if err := d.usable(); err != nil {
+			d.mu.Unlock()
 			return nil, err
-		case a.err == nil:
-			return choose().Accepted(a.fd, a.network, addrPort(a.from)), nil
-		case a.err != unix.EINTR && a.err != unix.ECONNABORTED: // those say nothing about the next one
-			return nil, os.NewSyscallError("accept", a.err)
+		}
+		fd, from, err := unix.Accept4(a.s.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		if err == unix.EAGAIN {
+			d.ready = false
+			if err := a.s.wait(d); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		d.mu.Unlock()
+		switch {
+		case err == nil:
+			if a.s.task != nil {
+				a.s.task.took()
+			}
+			return choose().accepted(fd, a.s.network, addrPort(from)), nil
+		case err != unix.EINTR && err != unix.ECONNABORTED: // those say nothing about the next one
+			return nil, os.NewSyscallError("accept", err)
 		}
 	}
 }
 
 // SetDeadline ends Next at a time.
-func (a *Acceptor) SetDeadline(t time.Time) error { return a.file.SetReadDeadline(t) }
+func (a *Acceptor) SetDeadline(t time.Time) error { return a.s.SetReadDeadline(t) }
 
 // Close ends Next.
-func (a *Acceptor) Close() error {
-	if a.closed.Swap(true) {
-		return net.ErrClosed
-	}
-	return a.file.Close()
-}
+func (a *Acceptor) Close() error { return a.s.Close() }
 
 // addrPort is not valid for a unix socket.
 func addrPort(a unix.Sockaddr) netip.AddrPort {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 
@@ -55,8 +56,8 @@ func (l *Loop) New(fd int, network string, peer netip.AddrPort) *Socket {
 	return s
 }
 
-// Accepted is New for a socket that was accepted. The loop counts it.
-func (l *Loop) Accepted(fd int, network string, peer netip.AddrPort) *Socket {
+// accepted is New for a socket that was accepted. The loop counts it.
+func (l *Loop) accepted(fd int, network string, peer netip.AddrPort) *Socket {
 	s := l.New(fd, network, peer)
 	s.counted = true
 	l.load.Add(1)
@@ -70,14 +71,7 @@ func (l *Loop) Take(c net.Conn) (*Socket, error) {
 	if !ok {
 		return nil, fmt.Errorf("taking over %T: not a socket", c)
 	}
-	raw, err := sc.SyscallConn()
-	if err != nil {
-		return nil, fmt.Errorf("taking over connection: %w", err)
-	}
-	fd := -1
-	if failed := raw.Control(func(theirs uintptr) { fd, err = unix.FcntlInt(theirs, unix.F_DUPFD_CLOEXEC, 0) }); failed != nil {
-		err = failed
-	}
+	fd, err := duplicate(sc)
 	if err != nil {
 		return nil, fmt.Errorf("taking over connection: %w", err)
 	}
@@ -86,6 +80,18 @@ func (l *Loop) Take(c net.Conn) (*Socket, error) {
 		peer = a.AddrPort()
 	}
 	return l.New(fd, c.RemoteAddr().Network(), peer), nil
+}
+
+// duplicate is a second descriptor of a socket. It is non-blocking, as the first one is.
+func duplicate(sc syscall.Conn) (fd int, err error) {
+	raw, err := sc.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	if failed := raw.Control(func(theirs uintptr) { fd, err = unix.FcntlInt(theirs, unix.F_DUPFD_CLOEXEC, 0) }); failed != nil {
+		return 0, failed
+	}
+	return fd, os.NewSyscallError("fcntl", err)
 }
 
 // Loop is the one that waits for the socket.

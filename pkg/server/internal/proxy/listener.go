@@ -36,9 +36,10 @@ type Listener struct {
 	stats   listenerStats
 }
 
-// NewListener makes the Listener of a socket; the terms are required. The socket is the Listener's, unless it fails.
-func NewListener(socket net.Listener, t Terms) (*Listener, error) {
-	accepts, err := loop.Accept(socket)
+// NewListener makes the Listener of a socket, for whose connections a loop waits; the terms are required. The socket is
+// the Listener's, unless it fails.
+func NewListener(on *loop.Loop, socket net.Listener, t Terms) (*Listener, error) {
+	accepts, err := on.Accept(socket)
 	if err != nil {
 		return nil, err
 	}

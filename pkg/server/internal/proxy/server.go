@@ -81,51 +81,84 @@ func (s *Server) Update(c *Config) {
 	s.wakeWaiting() // the bound of connections may have moved
 }
 
-// wakeWaiting has who waits in admit look again. The lock keeps it from coming between its last look and its wait.
+// wakeWaiting has who waits for room look again. The lock keeps it from coming between its last look and its wait.
 func (s *Server) wakeWaiting() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.room.Broadcast()
 }
 
-// Serve accepts connections until the listener is closed.
+// Serve accepts connections until the listener is closed or its deadline has passed.
 func (s *Server) Serve(l *Listener) error {
 	s.accepting.Add(1)
 	defer s.accepting.Done()
+	over := make(chan struct{})
+	var t *loop.Task
+	t = l.accepts.Loop().NewTask(func() {
+		defer close(over)
+		l.accepts.Bind(t)
+		s.accept(l, t)
+	})
+	t.Begin()
+	<-over
+	return nil
+}
+
+// accept is Serve's task.
+func (s *Server) accept(l *Listener, t *loop.Task) {
 	for {
 		sock, err := l.accepts.Next(s.loops.Pick)
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) || timedOut(err) {
-				return nil
-			}
-			select {
-			case <-s.stop.Done():
-				return nil
-			case <-time.After(acceptPause):
-			}
+		switch {
+		case err == nil:
+		case errors.Is(err, net.ErrClosed), timedOut(err), s.stop.Err() != nil:
+			return
+		default:
+			t.Aside(s.restAccepting)
 			continue
 		}
 		c := newConn(s, sock, l)
-		s.admit(c)
+		if !s.admit(c) {
+			t.Aside(func() { s.waitForRoom(c) })
+		}
 		l.stats.accepted.Add(1)
 		l.stats.connections.Add(1)
 		c.task.Begin()
 	}
 }
 
-// admit waits until there is room for one more connection: others wait in the backlog meanwhile. A drain does
+// restAccepting waits after a failure.
+func (s *Server) restAccepting() {
+	select {
+	case <-s.stop.Done():
+	case <-time.After(acceptPause):
+	}
+}
+
+// admit lets a connection in if there is room for one more: others wait in the backlog meanwhile. A drain does
 // not wait.
-func (s *Server) admit(c *conn) {
+func (s *Server) admit(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
-		most := s.config.Load().MaxConnections
-		if most <= 0 || len(s.conns) < most || c.draining() {
-			break
-		}
+	return s.letIn(c)
+}
+
+// waitForRoom is admit when there will be room.
+func (s *Server) waitForRoom(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.letIn(c) {
 		s.room.Wait()
 	}
+}
+
+// letIn is admit. The caller holds mu.
+func (s *Server) letIn(c *conn) bool {
+	most := s.config.Load().MaxConnections
+	if most > 0 && len(s.conns) >= most && !c.draining() {
+		return false
+	}
 	s.conns[c] = struct{}{}
+	return true
 }
 
 // BeginDrain has answers say Connection: close, and lets in who waits for room: the listeners can take what is in
