@@ -24,7 +24,7 @@ func (d checker) checkPolicies(at string, p *Policies) {
 		}
 	}
 	if p.Redirect != nil {
-		d.checkRedirectPolicy(strict.Join(at, "redirect"), p.Redirect)
+		d.checkRedirectStatus(strict.Join(at, "redirect"), p.Redirect.Status)
 	}
 	if p.CORS != nil {
 		d.checkCORS(strict.Join(at, "cors"), p.CORS)
@@ -39,14 +39,6 @@ func (d checker) checkPolicies(at string, p *Policies) {
 		headers := strict.Join(at, "headers")
 		d.checkEdits(strict.Join(headers, "request"), &p.Headers.Request)
 		d.checkEdits(strict.Join(headers, "response"), &p.Headers.Response)
-	}
-}
-
-func (d checker) checkRedirectPolicy(at string, r *Redirect) {
-	status := strict.Join(at, "status")
-	if d.Given(status) && d.Sound(status) && !slices.Contains(redirectStatuses(), r.Status) {
-		d.FailValue(d.Place(status), &strict.Fault{Code: codeInvalidRedirect, Message: "must be 301, 302, 303, 307 or 308",
-			Hint: "307 and 308 keep the method, 301 and 308 are for good"})
 	}
 }
 
