@@ -41,10 +41,13 @@ func (x *exchange) answerStatic(s *Static) {
 		return
 	}
 	f, info, err := s.open(name, folder)
+	if err == errFolder && x.asksFolder() {
+		f, info, err = s.open(name, true) // its slash was rewritten
+	}
 	switch {
 	case err == nil:
 		defer f.Close()
-	case errors.Is(err, errFolder):
+	case err == errFolder:
 		x.intoFolder()
 		return
 	case errors.Is(err, os.ErrPermission):
@@ -146,10 +149,16 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
-// intoFolder sends the client to the path with a slash at its end, so that what the index names relatively is found. The
+// asksFolder is true if the path ends with a slash as the client has sent it, before it was rewritten.
+func (x *exchange) asksFolder() bool {
+	path, _, _ := bytes.Cut(x.asked.Path, []byte("?"))
+	return bytes.HasSuffix(path, []byte("/"))
+}
+
+// intoFolder sends the client to its path with a slash at the end, so that what the index names relatively is found. The
 // place is relative too: written so it cannot lead to another host, whatever the path looks like.
 func (x *exchange) intoFolder() {
-	target, query, asked := strings.Cut(string(x.req.Path), "?")
+	target, query, asked := strings.Cut(string(x.asked.Path), "?")
 	to := "./" + path.Base(target) + "/"
 	if asked {
 		to += "?" + query
