@@ -23,6 +23,7 @@ func TestPathsHaveNoSecondSpelling(t *testing.T) {
 	s := application(t, named(t, "a")[0].Address(), lines...)
 	s.Rest = strings.Replace(s.Rest, "{type: proxy, upstream: {pool: p}}", rt, 1)
 	d := servertest.Start(t, s)
+	c := servertest.HTTP2(t, d.Address, nil)
 	for _, target := range []string{
 		"/a@b/x", "/a%40b/x", "/a%40b%2Fx", "/%61%40b/x", "/z/%2e%2E/a%40b/x", "http://example.com/a%40b/x", "/v%3A1/x", "/v:1/x", "/v%3a1/x",
 		"/p+q/x", "/p%2Bq/x", "/a;b/x", "/a%3bb/x", "/c|d/x", "/c%7cd/x", "/e!f/x", "/e%21f/x", `/g\h/x`, "/g%5Ch/x", "/g%5ch/x",
@@ -30,6 +31,11 @@ func TestPathsHaveNoSecondSpelling(t *testing.T) {
 		r := d.Get(target)
 		if r.Status != 403 && target != "/a%40b%2Fx" || strings.Contains(r.Body, "secret") {
 			t.Errorf("%s: %s%s", target, r.Head, r.Body)
+		}
+		if target[0] == '/' {
+			if r, body := ask(t, c, newRequest(t, "GET", "http://a"+target, nil)); r.StatusCode != 403 && target != "/a%40b%2Fx" || strings.Contains(body, "secret") {
+				t.Errorf("%s over HTTP/2: %v", target, r)
+			}
 		}
 	}
 }
@@ -102,12 +108,12 @@ func TestEditedFieldsHaveNoSecondSpelling(t *testing.T) {
 	d := servertest.Start(t, application(t, m[0].Address(),
 		key("headers: {request: {set: [{name: X-User, value: nobody}]}, response: {remove: [X-Secret]}}")))
 	c := servertest.Dial(t, d.Address)
-	c.Send("GET / HTTP/1.1\r\nHost: a\r\nX_USER: root\r\nx-User: root\r\n\r\n")
+	c.Send("GET / HTTP/1.1\r\nHost: a\r\nX_USER: root\r\nx-User: root\r\nX_Forwarded_For: root\r\nX_Request-ID: root\r\nX_Own: mine\r\n\r\n")
 	r := c.Final("GET")
 	if diff := cmp.Diff(http.Header{"X-Sum": {"2"}}, r.Trailer); diff != "" {
 		t.Errorf("trailers (-want +got):\n%s", diff)
 	}
-	if head := m[0].WaitRequests(1)[0].Head; strings.Contains(head, "root") {
+	if head := m[0].WaitRequests(1)[0].Head; strings.Contains(head, "root") || !strings.Contains(head, "X_Own: mine") {
 		t.Errorf("the member got %s", head)
 	}
 	over2, _ := ask(t, servertest.HTTP2(t, d.Address, nil), newRequest(t, "GET", "http://a/", nil))
@@ -132,5 +138,57 @@ func TestUntrustedForwardingFieldsChooseNothing(t *testing.T) {
 	}
 	if r := d.Get("/", "X-Forwarded-For: 192.0.2.2"); r.Status != 429 {
 		t.Errorf("another value from anybody: %s", r.Head)
+	}
+}
+
+// Whatever is answered here without a look at the body, the body is never taken for another request: it is left out where
+// it is there, and the connection ends where it is not.
+func TestBodiesOfRequestsAnsweredHere(t *testing.T) {
+	m := named(t, "a")
+	d := servertest.Start(t, application(t, m[0].Address(), key("routes:"),
+		key("  - {path: /deny, deny: [127.0.0.1], runtime: {type: respond}}"),
+		key("  - {path: /limit, quota: {requests: 1, per: 366d}, runtime: {type: respond, status: 429}}"),
+		key("  - {path: /login, basic_auth: {htpasswd_file: "+usersFile(t, users(t, "alice", "sesame"))+"}, runtime: {type: respond}}"),
+		key("  - {path: /away, redirect: {to: /there}}"),
+		key("  - {path: /cors, cors: {origins: [\"*\"]}, runtime: {type: respond}}"),
+		key("  - {path: /respond, runtime: {type: respond, body: x}}"),
+		key("  - {path: /to, runtime: {type: redirect, to: /there}}"),
+		key("  - {path: /static, runtime: "+static(site(t))+"}"),
+	))
+	d.Get("/limit")
+	const evil = "GET /evil HTTP/1.1\r\nHost: a\r\n\r\n"
+	for _, path := range []string{"/deny", "/limit", "/login", "/away", "/cors", "/respond", "/to", "/static"} {
+		for _, c := range []struct {
+			name, fields, with, later string
+			keep                      bool
+		}{
+			{"there", fmt.Sprintf("Content-Length: %d\r\n", len(evil)), evil, "", true},
+			{"later", fmt.Sprintf("Content-Length: %d\r\n", len(evil)), "", evil, false},
+			{"chunked", "Transfer-Encoding: chunked\r\n", fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(evil), evil), "", false},
+			{"asked for", fmt.Sprintf("Expect: 100-continue\r\nContent-Length: %d\r\n", len(evil)), "", evil, false},
+		} {
+			t.Run(path+" "+c.name, func(t *testing.T) {
+				conn := servertest.Dial(t, d.Address)
+				conn.Send("OPTIONS ", path, " HTTP/1.1\r\nHost: a\r\nOrigin: https://b\r\nAccess-Control-Request-Method: GET\r\n", c.fields, "\r\n", c.with)
+				r := conn.Response("OPTIONS")
+				if r.Status < 200 || closes(r) == c.keep {
+					t.Errorf("got %s", r.Head)
+				}
+				if c.keep {
+					conn.Send("GET /respond HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+					if r := conn.Response("GET"); r.Body != "x" {
+						t.Errorf("the next one got %s", r.Head)
+					}
+				} else {
+					conn.TrySend(c.later)
+				}
+				if rest, _ := conn.Rest(); rest != "" {
+					t.Errorf("one answer too many: %s", rest)
+				}
+			})
+		}
+	}
+	if n := len(m[0].Requests()); n != 0 {
+		t.Errorf("the member got %d requests", n)
 	}
 }

@@ -1,7 +1,11 @@
 package server_test
 
 import (
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/scalws/scalws/internal/servertest"
 )
@@ -17,5 +21,18 @@ func TestStaticFolderOfRewrittenPath(t *testing.T) {
 	}
 	if r := d.Get("/manual/"); r.Status != 200 || r.Body != "docs" {
 		t.Errorf("with the slash: %s%s", r.Head, r.Body)
+	}
+}
+
+// A file of tomorrow was not changed later than it is sent.
+func TestStaticFileOfTheFuture(t *testing.T) {
+	root, future := site(t), time.Now().Add(24*time.Hour)
+	if err := os.Chtimes(filepath.Join(root, "data"), future, future); err != nil {
+		t.Fatal(err)
+	}
+	r := servertest.Start(t, servertest.Setup{Runtime: static(root)}).Get("/data")
+	modified, err := http.ParseTime(r.Header.Get("Last-Modified"))
+	if sent, _ := http.ParseTime(r.Header.Get("Date")); err != nil || modified.After(sent) {
+		t.Errorf("got %s", r.Head)
 	}
 }

@@ -60,11 +60,15 @@ func (x *exchange) answerStatic(s *Static) {
 		x.noFile()
 		return
 	}
+	modified := info.ModTime()
+	if modified.After(x.now) {
+		modified = x.now // RFC 9110 section 8.8.2.1
+	}
 	w := &fileAnswer{x: x, header: http.Header{}}
 	w.header.Set("Content-Type", contentType(info.Name()))
 	w.header.Set("ETag", entityTag(info))
 	x.settle()
-	http.ServeContent(w, x.fileRequest(), "", info.ModTime(), f)
+	http.ServeContent(w, x.fileRequest(), "", modified, f)
 	w.end()
 }
 

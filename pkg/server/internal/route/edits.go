@@ -8,7 +8,7 @@ import (
 
 // Edits change the fields of a head. nil changes nothing.
 type Edits struct {
-	dropped [][]byte // names, folded
+	dropped []string // names, folded
 	lines   []byte   // that come behind the fields that stay
 }
 
@@ -30,40 +30,40 @@ func newEdits(e config.HeaderEdits, dropped ...string) *Edits {
 	return &out
 }
 
-// Drops is true for a field that is left out. "_" in a name is "-": programs behind CGI and what has come of it find both
-// in the same variable (RFC 3875 section 4.1.18), so that a client could take the place of what is set with the other
-// spelling.
+// Drops is true for a field that is left out.
 func (e *Edits) Drops(name []byte) bool {
 	if e == nil {
 		return false
 	}
 	for _, dropped := range e.dropped {
-		if isFolded(dropped, name) {
+		if SameField(name, dropped) {
 			return true
 		}
 	}
 	return false
 }
 
-// folded is the form of a name that names are compared in.
-func folded(name string) []byte {
-	out := []byte(name)
-	for i, c := range out {
-		out[i] = fold(c)
-	}
-	return out
-}
-
-func isFolded(folded, name []byte) bool {
-	if len(folded) != len(name) {
+// SameField is true for the name of a field that somebody may take for another one, which is in lower case and without
+// "_": programs behind CGI and what has come of it find "X_User" and "X-User" in the same variable (RFC 3875 section
+// 4.1.18), so that a client could say with the first what it is not allowed to say with the second.
+func SameField(name []byte, other string) bool {
+	if len(name) != len(other) {
 		return false
 	}
 	for i, c := range name {
-		if fold(c) != folded[i] {
+		if fold(c) != other[i] {
 			return false
 		}
 	}
 	return true
+}
+
+func folded(name string) string {
+	out := []byte(name)
+	for i, c := range out {
+		out[i] = fold(c)
+	}
+	return string(out)
 }
 
 func fold(c byte) byte {
