@@ -122,7 +122,7 @@ func (d checker) checkEdits(at string, e *HeaderEdits) {
 		if key != "" {
 			path = strict.Join(path, key)
 		}
-		d.unique(seen, lowerASCII(name), path, codeDuplicateHeader, "set takes the place of all fields of the name")
+		d.unique(seen, sameField(name), path, codeDuplicateHeader, "set takes the place of all fields of the name")
 	}
 	for i, name := range e.Remove {
 		once("remove", i, "", name)

@@ -68,10 +68,13 @@ func editedField(request bool) strict.Form[string] {
 	return withoutFields(fieldName(), "the daemon writes it, or acts by it", reserved...)
 }
 
+// sameField is the name of a field in the form that tells fields apart: a member may take "_" for "-".
+func sameField(name string) string { return strings.ReplaceAll(lowerASCII(name), "_", "-") }
+
 func withoutFields(f strict.Form[string], hint string, names ...string) strict.Form[string] {
 	parse := f.Parse
 	f.Parse = func(text string) (string, *strict.Fault) {
-		if slices.Contains(names, lowerASCII(text)) {
+		if slices.Contains(names, sameField(text)) {
 			return "", &strict.Fault{Code: codeReservedHeader, Message: fmt.Sprintf("%s cannot stand here", text), Hint: hint}
 		}
 		return parse(text)

@@ -192,3 +192,21 @@ func TestBodiesOfRequestsAnsweredHere(t *testing.T) {
 		t.Errorf("the member got %d requests", n)
 	}
 }
+
+// The fields of answers are changed in redirects too, however they are configured: Strict-Transport-Security has to be on
+// the one that leads from a bare domain.
+func TestHeaderEditsOfRedirects(t *testing.T) {
+	d := servertest.Start(t, application(t, named(t, "a")[0].Address(),
+		key("headers: {response: {set: [{name: Strict-Transport-Security, value: max-age=9}, {name: Content-Type, value: text/x-a}]}}"), key("routes:"),
+		key("  - {path: /policy, redirect: {to: /there}}"),
+		key("  - {path: /runtime, runtime: {type: redirect, to: /there}}"),
+		key("  - {path: /docs, runtime: "+static(site(t))+"}"),
+		key("  - {path: /denied, deny: [127.0.0.1], redirect: {to: /there}}"),
+	))
+	for path, want := range map[string]string{"/policy": "302 [max-age=9] [text/x-a]", "/runtime": "302 [max-age=9] [text/x-a]", "/docs": "301 [max-age=9] [text/x-a]", "/denied": "403 [] [text/plain; charset=utf-8]"} {
+		r := d.Get(path)
+		if got := fmt.Sprint(r.Status, " ", r.Fields("Strict-Transport-Security"), " ", r.Fields("Content-Type")); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (x *exchange) redirect(r *route.Redirect) bool {
 	case len(location) > mostTarget:
 		x.reject(414, "the place to go to is too long")
 	default:
-		x.reject(r.Status, "the place is in the field Location", "Location", string(location))
+		x.sendTo(r.Status, string(location), "the place is in the field Location")
 	}
 	return true
 }

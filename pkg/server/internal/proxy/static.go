@@ -168,7 +168,7 @@ func (x *exchange) intoFolder() {
 	if asked {
 		to += "?" + query
 	}
-	x.reject(301, to, "Location", to)
+	x.sendTo(301, to, to)
 }
 
 // entityTag is a strong validator (RFC 9110 section 8.8.1) out of when a file was changed and how large it is.
