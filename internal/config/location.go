@@ -104,6 +104,9 @@ func location(placeholders bool) strict.Form[string] {
 		if i := strings.IndexAny(strings.NewReplacer("{path}", "/_____", "{rest}", "/_____", "{query}", "?______").Replace(rest), "/?#"); i >= 0 {
 			host = rest[:i]
 		}
+		if !endsHost(rest[len(host):]) {
+			return invalid("what follows {rest} or {query}, which may be empty, would go on with the host", "write a / behind the host")
+		}
 		if host == "" || strings.ContainsAny(host, "@\\") {
 			return invalid("there is no host behind ://, or a user in front of it", hint)
 		}
@@ -112,6 +115,20 @@ func location(placeholders bool) strict.Form[string] {
 		}
 		return scheme + "://" + rest, nil
 	}}
+}
+
+// endsHost is true for what can follow a host and is no part of it, whatever the request is.
+func endsHost(text string) bool {
+	for {
+		after, empty := strings.CutPrefix(text, "{rest}")
+		if !empty {
+			after, empty = strings.CutPrefix(text, "{query}")
+		}
+		if !empty {
+			return text == "" || strings.ContainsAny(text[:1], "/?#") || strings.HasPrefix(text, "{path}")
+		}
+		text = after
+	}
 }
 
 // redirectStatuses are those that lead to a Location (RFC 9110 section 15.4).
