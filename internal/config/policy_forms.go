@@ -50,9 +50,11 @@ func fieldNameOrAll() strict.Form[string] {
 	return f
 }
 
-// matchedField takes a field that a route may look at.
+// matchedField takes a field that a route may look at. Those of a connection end here, but for Upgrade, which says what
+// the request is for.
 func matchedField() strict.Form[string] {
-	return withoutFields(fieldName(), "routes look at it in another way: domains, or basic_auth", "host", "authorization", "proxy-authorization")
+	return withoutFields(fieldName(), "routes do not look at it, or in another way: domains, or basic_auth", "host", "authorization",
+		"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding")
 }
 
 // editedField takes a field that a policy may change. Those that say where a message ends or what becomes of a

@@ -210,3 +210,15 @@ func TestHeaderEditsOfRedirects(t *testing.T) {
 		}
 	}
 }
+
+// A route can take the requests for WebSocket, and those alone that ask for it as it is asked for.
+func TestRouteOfUpgrades(t *testing.T) {
+	d := servertest.Start(t, application(t, named(t, "a")[0].Address(), key("routes:"),
+		key("  - {path: /, match_headers: [{name: Upgrade, value: websocket}], runtime: {type: respond, body: upgrades}}"),
+		key("  - {path: /, runtime: {type: respond, body: others}}")))
+	for fields, want := range map[string]string{"Connection: Upgrade\r\nUpgrade: websocket": "upgrades", "Upgrade: websocket": "others", "Connection: Upgrade\r\nUpgrade: h2c": "others", "X-A: b": "others"} {
+		if r := d.Get("/", fields); r.Body != want {
+			t.Errorf("%q: got %s, want %s", fields, r.Body, want)
+		}
+	}
+}

@@ -216,6 +216,8 @@ func (x *exchange) appendShared(dst []byte) []byte {
 // that is not trusted says of the client they do not get.
 func (x *exchange) Field(name string) (value []byte, found bool) {
 	switch name {
+	case "upgrade":
+		return x.req.Upgrade, x.req.Upgrade != nil
 	case "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
 		if !x.trusted {
 			return nil, false
