@@ -59,6 +59,32 @@ func (d checker) checkCORS(at string, c *CORS) {
 	}
 }
 
+// checkShared holds the policies that hold at a path against each other: of a field of CORS that stands in an answer twice
+// browsers take neither.
+func (d checker) checkShared(at string, p Policies) {
+	headers, cors := strict.Join(at, "headers"), strict.Join(at, "cors")
+	if p.CORS == nil || p.Headers == nil || !d.Given(headers) && !d.Given(cors) {
+		return
+	}
+	response := strict.Join(headers, "response")
+	for _, list := range []struct {
+		name   string
+		fields []HeaderField
+	}{{"set", p.Headers.Response.Set}, {"add", p.Headers.Response.Add}} {
+		for i, f := range list.fields {
+			if !strings.HasPrefix(sameField(f.Name), "access-control-") {
+				continue
+			}
+			fault := &strict.Fault{Code: codeReservedHeader, Message: fmt.Sprintf("cors writes %s", strict.Shorten(f.Name)), Hint: "remove one of the two"}
+			if !d.Given(headers) {
+				d.FailKey(d.Place(cors), fault)
+				return
+			}
+			d.FailValue(d.Place(strict.Join(strict.Index(strict.Join(response, list.name), i), "name")), fault)
+		}
+	}
+}
+
 // checkHtpasswd reads the users of a basic_auth.
 func (d checker) checkHtpasswd(path, file string) {
 	text, ok := d.content(path, file)
