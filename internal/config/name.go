@@ -167,6 +167,10 @@ func routePath() strict.Form[string] {
 				return invalid("must not have the segment "+segment, "write the path that it leads to")
 			}
 		}
-		return string(uripath.Clean(nil, []byte(text))), nil
+		clean := string(uripath.Clean(nil, []byte(text)))
+		if strings.Contains(clean, "*") {
+			return invalid("must not hold an encoded *", "a regex can fit it: [*]")
+		}
+		return clean, nil
 	}}
 }

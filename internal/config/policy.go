@@ -158,7 +158,7 @@ func policyFields(p *Policies) []strict.Field {
 
 func redirectPolicyFields(r *Redirect) []strict.Field {
 	return []strict.Field{
-		{Name: "to", Need: true, Kind: strict.Scalar(&r.To, location()),
+		{Name: "to", Need: true, Kind: strict.Scalar(&r.To, location(true)),
 			Meaning: "Where to: a path or a URL, with {scheme}, {host}, {path}, {rest} and {query} of the request."},
 		{Name: "status", Def: "302", Kind: strict.Scalar(&r.Status, strict.Whole(301, 308)),
 			Meaning: "301, 302, 303, 307 or 308."},

@@ -24,7 +24,7 @@ func (d checker) checkPolicies(at string, p *Policies) {
 		}
 	}
 	if p.Redirect != nil {
-		d.checkRedirectPolicy(strict.Join(at, "redirect"), p.Redirect)
+		d.checkRedirectStatus(strict.Join(at, "redirect"), p.Redirect.Status)
 	}
 	if p.CORS != nil {
 		d.checkCORS(strict.Join(at, "cors"), p.CORS)
@@ -42,14 +42,6 @@ func (d checker) checkPolicies(at string, p *Policies) {
 	}
 }
 
-func (d checker) checkRedirectPolicy(at string, r *Redirect) {
-	status := strict.Join(at, "status")
-	if d.Given(status) && d.Sound(status) && !slices.Contains(redirectStatuses(), r.Status) {
-		d.FailValue(d.Place(status), &strict.Fault{Code: codeInvalidRedirect, Message: "must be 301, 302, 303, 307 or 308",
-			Hint: "307 and 308 keep the method, 301 and 308 are for good"})
-	}
-}
-
 // checkCORS holds what browsers would refuse, or what would let every page read what is meant for a user
 // (https://fetch.spec.whatwg.org/#cors-protocol-and-credentials).
 func (d checker) checkCORS(at string, c *CORS) {
@@ -64,6 +56,32 @@ func (d checker) checkCORS(at string, c *CORS) {
 	}
 	if len(c.Origins) > 1 {
 		d.FailKey(d.Place(origins), &strict.Fault{Code: codeInvalidOrigin, Message: "* stands alone", Hint: "remove the others, or *"})
+	}
+}
+
+// checkShared holds the policies that hold at a path against each other: of a field of CORS that stands in an answer twice
+// browsers take neither.
+func (d checker) checkShared(at string, p Policies) {
+	headers, cors := strict.Join(at, "headers"), strict.Join(at, "cors")
+	if p.CORS == nil || p.Headers == nil || !d.Given(headers) && !d.Given(cors) {
+		return
+	}
+	response := strict.Join(headers, "response")
+	for _, list := range []struct {
+		name   string
+		fields []HeaderField
+	}{{"set", p.Headers.Response.Set}, {"add", p.Headers.Response.Add}} {
+		for i, f := range list.fields {
+			if !strings.HasPrefix(sameField(f.Name), "access-control-") {
+				continue
+			}
+			fault := &strict.Fault{Code: codeReservedHeader, Message: fmt.Sprintf("cors writes %s", strict.Shorten(f.Name)), Hint: "remove one of the two"}
+			if !d.Given(headers) {
+				d.FailKey(d.Place(cors), fault)
+				return
+			}
+			d.FailValue(d.Place(strict.Join(strict.Index(strict.Join(response, list.name), i), "name")), fault)
+		}
 	}
 }
 
@@ -130,7 +148,7 @@ func (d checker) checkEdits(at string, e *HeaderEdits) {
 		if key != "" {
 			path = strict.Join(path, key)
 		}
-		d.unique(seen, lowerASCII(name), path, codeDuplicateHeader, "set takes the place of all fields of the name")
+		d.unique(seen, sameField(name), path, codeDuplicateHeader, "set takes the place of all fields of the name")
 	}
 	for i, name := range e.Remove {
 		once("remove", i, "", name)

@@ -50,9 +50,11 @@ func fieldNameOrAll() strict.Form[string] {
 	return f
 }
 
-// matchedField takes a field that a route may look at.
+// matchedField takes a field that a route may look at. Those of a connection end here, but for Upgrade, which says what
+// the request is for.
 func matchedField() strict.Form[string] {
-	return withoutFields(fieldName(), "routes look at it in another way: domains, or basic_auth", "host", "authorization", "proxy-authorization")
+	return withoutFields(fieldName(), "routes do not look at it, or in another way: domains, or basic_auth", "host", "authorization",
+		"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding")
 }
 
 // editedField takes a field that a policy may change. Those that say where a message ends or what becomes of a
@@ -68,10 +70,13 @@ func editedField(request bool) strict.Form[string] {
 	return withoutFields(fieldName(), "the daemon writes it, or acts by it", reserved...)
 }
 
+// sameField is the name of a field in the form that tells fields apart: a member may take "_" for "-".
+func sameField(name string) string { return strings.ReplaceAll(lowerASCII(name), "_", "-") }
+
 func withoutFields(f strict.Form[string], hint string, names ...string) strict.Form[string] {
 	parse := f.Parse
 	f.Parse = func(text string) (string, *strict.Fault) {
-		if slices.Contains(names, lowerASCII(text)) {
+		if slices.Contains(names, sameField(text)) {
 			return "", &strict.Fault{Code: codeReservedHeader, Message: fmt.Sprintf("%s cannot stand here", text), Hint: hint}
 		}
 		return parse(text)

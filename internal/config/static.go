@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"mime"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/scalws/scalws/internal/strict"
@@ -17,7 +16,6 @@ const (
 	defaultRedirect    = 302
 
 	maxFixedBody = 64 << 10
-	maxRedirect  = 2 << 10
 )
 
 // completeOther fills in what depends on the type of a runtime that is no proxy, and clears what is a proxy's.
@@ -66,7 +64,7 @@ func respondFields(a *Answer) []strict.Field {
 
 func redirectFields(a *Answer) []strict.Field {
 	return []strict.Field{
-		{Name: "to", Otherwise: "required for redirect", Kind: strict.Scalar(&a.To, redirectTarget()),
+		{Name: "to", Otherwise: "required for redirect", Kind: strict.Scalar(&a.To, location(false)),
 			Meaning: "Where to go."},
 	}
 }
@@ -122,32 +120,6 @@ func contentType() strict.Form[string] {
 	return f
 }
 
-// redirectTarget takes a URL, or a path on the same host. A path that begins with two slashes would name a host.
-func redirectTarget() strict.Form[string] {
-	schema := append(strict.Pattern(`^(/([!-.0-~]|$)|[Hh][Tt][Tt][Pp][Ss]?://[^/?#])[!-~]*$`), strict.Entry{Key: "maxLength", Value: maxRedirect})
-	return strict.Form[string]{Wants: "a URL", Bound: "https://, http:// or a path; at most 2048 bytes", Schema: schema, Parse: func(text string) (string, *strict.Fault) {
-		invalid := func(message, hint string) (string, *strict.Fault) {
-			return "", &strict.Fault{Code: codeInvalidRedirect, Message: message, Hint: hint}
-		}
-		scheme, host, _ := strings.Cut(text, "://")
-		switch {
-		case len(text) > maxRedirect:
-			return invalid(fmt.Sprintf("must have at most %d bytes", maxRedirect), "")
-		case !isVisible(text, ""):
-			return invalid("must not hold spaces, control characters or letters outside of ASCII", "write them percent-encoded")
-		case strings.HasPrefix(text, "//"):
-			return invalid("must not begin with two slashes", "write the scheme: https:"+strict.Shorten(text))
-		case strings.HasPrefix(text, "/"):
-			return text, nil
-		case !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
-			return invalid("must begin with https://, http:// or /", "")
-		case host == "" || strings.ContainsAny(host[:1], "/?#"):
-			return invalid("must name a host", "")
-		}
-		return text, nil
-	}}
-}
-
 // isVisible is true for a text of visible ASCII and the characters of more.
 func isVisible(text, more string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return (r <= ' ' || r >= 0x7f) && !strings.ContainsRune(more, r) })
@@ -193,16 +165,10 @@ func (d checker) checkRespond(at string, a *Answer) {
 	}
 }
 
-// redirectStatuses are those that lead to a Location (RFC 9110 section 15.4).
-func redirectStatuses() []int { return []int{301, 302, 303, 307, 308} }
-
 // checkRedirect holds the keys of a redirect against each other.
 func (d checker) checkRedirect(at string, a *Answer) {
-	status, to := strict.Join(at, "status"), strict.Join(at, "to")
-	if !d.Given(to) {
+	if !d.Given(strict.Join(at, "to")) {
 		d.Missing(d.Place(at), "to", "type: redirect needs the place to go to")
 	}
-	if d.Sound(status) && !slices.Contains(redirectStatuses(), a.Status) {
-		d.FailValue(d.Place(status), &strict.Fault{Code: strict.CodeOutOfRange, Message: "must be 301, 302, 303, 307 or 308"})
-	}
+	d.checkRedirectStatus(at, a.Status)
 }

@@ -77,7 +77,11 @@ func (d checker) checkApplication(at string, a *Application, runtime string, poo
 	}
 	d.checkRateLimit(strict.Join(at, "rate_limit"), a.RateLimit)
 	d.checkPolicies(at, &a.Policies)
+	d.checkShared(at, a.Policies)
 	d.checkRoutes(routes, a.Routes, pools)
+	for i := range a.Routes {
+		d.checkShared(strict.Index(routes, i), a.Routes[i].Effective(a.Policies))
+	}
 }
 
 // claims are texts that can be had once, and where each was first.

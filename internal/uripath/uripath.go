@@ -1,9 +1,10 @@
 // Package uripath is the one form of a path that configuration and requests are compared in.
 //
-// Two paths that are the same by RFC 3986 section 6.2.2 have one clean form: what is percent-encoded without
-// need is decoded, hexadecimal digits are upper-case, and the segments "." and ".." are resolved. Nothing else is
-// changed: "%2F" is no slash and "//" is not "/". A '%' without digits behind it, which no URI has and many clients
-// send, is itself: "%25".
+// Two paths that name the same have one clean form: each segment is decoded and encoded again in one way. What may
+// stand in a segment as it is (RFC 3986 section 3.3) does, everything else is percent-encoded in upper case, and the
+// segments "." and ".." are resolved. That goes beyond section 6.2.2, by which "%40" need not be "@": servers decode
+// both to the same name, and what is compared here decides who may read it. Nothing else is changed: "%2F" is no slash
+// and "//" is not "/". A '%' without digits behind it, which no URI has and many clients send, is itself: "%25".
 package uripath
 
 import "bytes"
@@ -14,29 +15,45 @@ func Clean(space, path []byte) []byte {
 	if isClean(path) {
 		return path
 	}
+	const digits = "0123456789ABCDEF"
 	out := space[:0]
 	for i := 0; i < len(path); i++ {
-		c, ok := decode(path[i:])
+		c, encoded := decode(path[i:])
 		switch {
-		case !ok && path[i] == '%':
-			out = append(out, "%25"...)
+		case encoded:
+			i += 2
+		case path[i] == '/':
+			out = append(out, '/')
 			continue
-		case !ok:
-			out = append(out, path[i])
-			continue
-		case isUnreserved(c):
-			out = append(out, c)
 		default:
-			out = append(out, '%', upper(path[i+1]), upper(path[i+2]))
+			c = path[i]
 		}
-		i += 2
+		if isPlain(c) {
+			out = append(out, c)
+		} else {
+			out = append(out, '%', digits[c>>4], digits[c&15])
+		}
 	}
 	return resolve(out)
 }
 
 // isClean is false for what might be written otherwise.
 func isClean(path []byte) bool {
-	return bytes.IndexByte(path, '%') < 0 && !bytes.Contains(path, []byte("/."))
+	for _, c := range path {
+		if !isPlain(c) && c != '/' {
+			return false
+		}
+	}
+	return !bytes.Contains(path, []byte("/."))
+}
+
+// isPlain is true for what stands in a segment as it is: "pchar" of section 3.3, less what is encoded.
+func isPlain(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', '@' <= c && c <= 'Z', '&' <= c && c <= ';' && c != '/':
+		return true // the digits, and & ' ( ) * + , - . : ; among them
+	}
+	return c == '!' || c == '$' || c == '=' || c == '_' || c == '~'
 }
 
 // decode is the byte that a path begins with in its percent-encoded form (RFC 3986 section 2.1).
@@ -50,29 +67,15 @@ func decode(path []byte) (c byte, ok bool) {
 }
 
 func digit(c byte) (n byte, ok bool) {
-	switch c = upper(c); {
+	switch {
 	case '0' <= c && c <= '9':
 		return c - '0', true
 	case 'A' <= c && c <= 'F':
 		return c - 'A' + 10, true
+	case 'a' <= c && c <= 'f':
+		return c - 'a' + 10, true
 	}
 	return 0, false
-}
-
-func upper(c byte) byte {
-	if 'a' <= c && c <= 'z' {
-		return c - ('a' - 'A')
-	}
-	return c
-}
-
-// isUnreserved is true for what means the same whether it is encoded or not (section 2.3).
-func isUnreserved(c byte) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
-	}
-	return c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 // resolve takes "." and ".." out of a path, in place (section 5.2.4). There is nothing above the root.

@@ -23,7 +23,7 @@ func (b *builder) logins(file string) (*watchedLogins, error) {
 	}
 	w := b.before.logins[file]
 	if w == nil {
-		source, err := logins.New(file)
+		source, err := logins.New(file, b.server.hashing)
 		if err != nil {
 			return nil, fmt.Errorf("preparing basic_auth: %w", err)
 		}

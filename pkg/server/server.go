@@ -23,6 +23,7 @@ import (
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/admin"
 	"github.com/scalws/scalws/pkg/server/internal/journal"
+	"github.com/scalws/scalws/pkg/server/internal/logins"
 	"github.com/scalws/scalws/pkg/server/internal/loop"
 	"github.com/scalws/scalws/pkg/server/internal/proxy"
 )
@@ -90,6 +91,8 @@ type Server struct {
 	started time.Time
 	// affinityKey is for all pools without a key file, and outlives every reload.
 	affinityKey []byte
+	// hashing bounds what the passwords of all files of users cost at once.
+	hashing logins.Places
 
 	sequence  lb.Sequence
 	journal   *journal.Journal
@@ -148,6 +151,7 @@ func New(o Options) (*Server, error) {
 		boot:        randomHex(8),
 		started:     time.Now(),
 		affinityKey: randomBytes(affinityKeySize),
+		hashing:     logins.NewPlaces(),
 		killed:      make(chan struct{}),
 
 		inherited: newInherited(o.Inherited),

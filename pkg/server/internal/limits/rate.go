@@ -97,8 +97,8 @@ func (r *Rate) State() RateState {
 	return s
 }
 
-// Forget gives back the memory that was taken for keys which have all earned again what they took. It is for now and
-// then.
+// Forget gives back the memory that was taken for keys which have earned again what they took, where those are most of
+// them. It is for now and then.
 func (r *Rate) Forget(now time.Time) {
 	at := int64(now.Sub(r.began))
 	for i := range r.shards {

@@ -178,6 +178,31 @@ func heap() uint64 {
 }
 
 // Below the bound nobody is forgotten for another.
+// A flood that is over leaves no memory behind, though somebody goes on who is short of requests, and stays so.
+func TestForgetAfterAFlood(t *testing.T) {
+	now := epoch()
+	r := NewRate(RateSettings{1, time.Minute, 1}, now)
+	for i := range 300_000 {
+		r.Take(now, r.TextKey(binary.LittleEndian.AppendUint32(nil, uint32(i))))
+	}
+	before := heap()
+	later := now.Add(59 * time.Second)
+	var busy [2 * shards]Key
+	for i := range busy {
+		busy[i] = r.TextKey([]byte{byte(i)})
+		r.Take(later, busy[i])
+	}
+	r.Forget(later.Add(10 * time.Second))
+	if given := int64(before) - int64(heap()); given < 300_000*16 {
+		t.Errorf("%d bytes were given back", given)
+	}
+	for _, k := range busy {
+		if r.Take(later.Add(11*time.Second), k).OK {
+			t.Error("somebody who is short was forgotten")
+		}
+	}
+}
+
 func TestNobodyIsForgottenBelowTheBound(t *testing.T) {
 	now := epoch()
 	r := NewRate(RateSettings{1, time.Minute, 1}, now)

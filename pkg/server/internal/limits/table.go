@@ -12,6 +12,8 @@ const (
 	ways    = 8
 	// smallSets are kept when memory is given back: a few keys that come and go cost no allocation.
 	smallSets = 8
+	// sparse is the part of a table that is in use when it is made smaller: one of so many slots.
+	sparse = 16
 )
 
 // shard remembers a part of the keys. It is a table of sets, and a key can be in one set only, so that looking for it
@@ -95,13 +97,44 @@ func (s *shard) grow(now int64) {
 	}
 }
 
-// forget gives back a table that has nothing in it any more.
+// forget makes a table smaller of which little is needed any more: a flood is over, and a few keys go on.
 func (s *shard) forget(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest <= now && len(s.sets) > smallSets {
-		s.sets = nil
+	before := s.sets
+	switch {
+	case len(before) <= smallSets && s.latest <= now:
+		clear(before)
+		return
+	case len(before) <= smallSets, s.needs(len(before)*ways/sparse, now):
+		return
 	}
+	s.sets = nil
+	for i := range before {
+		for _, old := range before[i] {
+			if old.until > now {
+				*s.slot(old.key, now) = old
+			}
+		}
+	}
+}
+
+// needs is true if more than some slots are in use.
+func (s *shard) needs(some int, now int64) bool {
+	if s.latest <= now {
+		return false
+	}
+	for i := range s.sets {
+		for _, slot := range s.sets[i] {
+			if slot.until > now {
+				some--
+			}
+		}
+		if some < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // held is how many keys have come and were not forgotten.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/scalws/scalws/internal/htpasswd"
 )
@@ -20,8 +21,19 @@ import (
 // maxFile bounds the file in bytes, as the configuration's check does.
 const maxFile = 1 << 20
 
-// mostWaiting bounds the logins that wait for their hash to be computed. Each of them holds a connection.
-const mostWaiting = 256
+// Bounds of the logins of a source that wait for their hash to be computed, each of which holds a connection: how many
+// there are, and how long one of them waits. It is what a daemon that stops has to wait for too.
+const (
+	mostWaiting = 256
+	longestWait = 5 * time.Second
+)
+
+// Places are for hashes that are computed at once, by all sources that share them: one hash costs up to 256 MiB and all
+// that a processor can do.
+type Places chan struct{}
+
+// NewPlaces makes half as many places as there are processors.
+func NewPlaces() Places { return make(Places, max(1, runtime.GOMAXPROCS(0)/2)) }
 
 // ErrBusy is what Check returns where too many hashes are to be computed: nothing is known of this login.
 var ErrBusy = errors.New("too many logins are being checked")
@@ -30,8 +42,7 @@ var ErrBusy = errors.New("too many logins are being checked")
 type Source struct {
 	file    string
 	current atomic.Pointer[content]
-	// places are for hashes that are computed at once. One costs up to 256 MiB and all that a processor can do.
-	places  chan struct{}
+	places  Places
 	waiting atomic.Int32
 }
 
@@ -43,8 +54,8 @@ type content struct {
 }
 
 // New reads the file. Errors name it.
-func New(file string) (*Source, error) {
-	s := &Source{file: file, places: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+func New(file string, places Places) (*Source, error) {
+	s := &Source{file: file, places: places}
 	if _, err := s.Refresh(); err != nil {
 		return nil, err
 	}
@@ -108,11 +119,14 @@ func (s *Source) Check(user, password []byte) (bool, error) {
 		s.waiting.Add(-1)
 		return false, ErrBusy
 	}
-	s.places <- struct{}{}
-	defer func() {
-		<-s.places
-		s.waiting.Add(-1)
-	}()
+	defer s.waiting.Add(-1)
+	if !s.places.take() {
+		return false, ErrBusy
+	}
+	defer func() { <-s.places }()
+	if now := s.current.Load(); now != c {
+		c, id = now, now.known.id(user, password) // another file holds by now
+	}
 	switch {
 	case c.known.has(id): // found out meanwhile: a browser sends many requests at once
 		return true, nil
@@ -121,4 +135,21 @@ func (s *Source) Check(user, password []byte) (bool, error) {
 	}
 	c.known.add(id)
 	return true, nil
+}
+
+// take waits for a place. It is false where none became free in time.
+func (p Places) take() bool {
+	select {
+	case p <- struct{}{}:
+		return true
+	default:
+	}
+	late := time.NewTimer(longestWait)
+	defer late.Stop()
+	select {
+	case p <- struct{}{}:
+		return true
+	case <-late.C:
+		return false
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 )
@@ -26,7 +28,7 @@ func source(t testing.TB, text string) *Source {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "htpasswd")
 	write(t, file, text)
-	s, err := New(file)
+	s, err := New(file, NewPlaces())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestRefreshForgets(t *testing.T) {
 	if _, err := s.Refresh(); err == nil {
 		t.Error("a file that is gone is no error")
 	}
-	if _, err := New(s.File()); err == nil {
+	if _, err := New(s.File(), s.places); err == nil {
 		t.Error("a source without a file")
 	}
 }
@@ -153,6 +155,50 @@ func TestBusy(t *testing.T) {
 	if v := check(s, "alice", "sesame"); v != right || s.waiting.Load() != 0 {
 		t.Errorf("afterwards: %v, %d waiting", v, s.waiting.Load())
 	}
+}
+
+// A login that has waited too long is told so, and one that waited while the file changed is checked by the new one.
+func TestWaitEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := source(t, line(t, "alice", "sesame"))
+		for range cap(s.places) {
+			s.places <- struct{}{}
+		}
+		began := time.Now()
+		if v := check(s, "alice", "sesame"); v != busy || time.Since(began) != longestWait || s.waiting.Load() != 0 {
+			t.Errorf("%s after %v, %d waiting", v, time.Since(began), s.waiting.Load())
+		}
+		verdict := make(chan string)
+		go func() { verdict <- check(s, "alice", "sesame") }()
+		synctest.Wait()
+		write(t, s.File(), line(t, "alice", "other"))
+		if _, err := s.Refresh(); err != nil {
+			t.Fatal(err)
+		}
+		<-s.places
+		if v := <-verdict; v != wrong {
+			t.Errorf("by a file that was replaced: %s", v)
+		}
+	})
+}
+
+// However many files there are, as many hashes are computed at once as there are places.
+func TestSourcesSharePlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, text := source(t, line(t, "alice", "sesame")), line(t, "bob", "sesame")
+		file := filepath.Join(t.TempDir(), "other")
+		write(t, file, text)
+		other, err := New(file, one.places)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range cap(one.places) {
+			one.places <- struct{}{}
+		}
+		if v := check(other, "bob", "sesame"); v != busy {
+			t.Errorf("with all places taken: %s", v)
+		}
+	})
 }
 
 func TestKnownLoginAllocatesNothing(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
 // reject gives our own answer to a request whose head is whole. The connection goes on only if nothing of
@@ -13,11 +14,25 @@ func (x *exchange) reject(status int, reason string, extra ...string) {
 	x.answer(status, reason, extra...)
 }
 
+// sendTo leads the client to another place. What the policy changes of answers it changes here too: a redirect is what is
+// configured, and no refusal.
+func (x *exchange) sendTo(status int, place, reason string) {
+	x.settle()
+	_, edits, _ := x.edits()
+	x.answerEdited(edits, status, reason, "Location", place)
+}
+
 // answer writes an answer of our own: text/plain, one line.
 func (x *exchange) answer(status int, reason string, extra ...string) {
+	x.answerEdited(nil, status, reason, extra...)
+}
+
+func (x *exchange) answerEdited(edits *route.Edits, status int, reason string, extra ...string) {
 	x.status = status
 	out := http1.AppendStatusLine(x.c.out[:0], status, nil)
-	out = http1.AppendFieldString(out, "Content-Type", "text/plain; charset=utf-8")
+	if !edits.Drops([]byte("Content-Type")) {
+		out = http1.AppendFieldString(out, "Content-Type", "text/plain; charset=utf-8")
+	}
 	out = append(out, "Content-Length: "...)
 	title := http1.StatusText(status)
 	if title == "" {
@@ -28,9 +43,11 @@ func (x *exchange) answer(status int, reason string, extra ...string) {
 	out = append(out, "\r\n"...)
 	out = http1.AppendField(out, []byte("Date"), x.c.srv.date.at(x.now))
 	for i := 0; i+1 < len(extra); i += 2 {
-		out = http1.AppendFieldString(out, extra[i], extra[i+1])
+		if !edits.Drops([]byte(extra[i])) {
+			out = http1.AppendFieldString(out, extra[i], extra[i+1])
+		}
 	}
-	out = x.appendShared(out)
+	out = x.appendShared(edits.Append(out))
 	out = x.appendConnection(out)
 	out = append(out, "\r\n"...)
 	if x.req.Method != http1.HEAD {

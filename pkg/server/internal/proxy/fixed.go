@@ -32,7 +32,7 @@ func (x *exchange) answeredHere(rt *Runtime) bool {
 // that it answers.
 func (x *exchange) answerFixed(f *Fixed) {
 	if f.Location != "" {
-		x.reject(f.Status, f.Location, "Location", f.Location)
+		x.sendTo(f.Status, f.Location, f.Location)
 		return
 	}
 	x.settle()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/route"
 )
 
 // identify finds out who the client is and which id the request has.
@@ -76,7 +77,7 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 			}
 			host = true
 		case http1.FieldOther:
-			if x.config.Forwarded == ForwardRFC7239 && isXForwarded(f.Name) {
+			if x.config.Forwarded == ForwardRFC7239 && isXForwarded(f.Name) || poses(f.Name) {
 				continue
 			}
 		case http1.FieldExpect:
@@ -109,6 +110,19 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 		dst = append(dst, "\r\n"...)
 	}
 	return append(dst, "\r\n"...)
+}
+
+// poses is true for a field that some members cannot tell from one by which we tell them about the client.
+func poses(name []byte) bool {
+	if bytes.IndexByte(name, '_') < 0 {
+		return false
+	}
+	for _, ours := range [...]string{"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "x-request-id"} {
+		if route.SameField(name, ours) {
+			return true
+		}
+	}
+	return false
 }
 
 // appendVia adds us to the proxies on the way (RFC 9110 section 7.6.3).

@@ -111,11 +111,12 @@ func (x *exchange) tooMany(l *Limits, told *toldSeconds, reason string) {
 	x.reject(429, reason, "Retry-After", told.after, "RateLimit", told.limit, "RateLimit-Policy", l.policy)
 }
 
-// limitKey is what the rate counts this request by. Requests without the header count together.
+// limitKey is what the rate counts this request by. Requests without the header, as members get it, count together.
 func (x *exchange) limitKey(l *Limits) limits.Key {
 	switch l.By {
 	case LimitByHeader:
-		return l.Rate.TextKey(x.header(l.Header))
+		value, _ := x.Field(l.Header)
+		return l.Rate.TextKey(value)
 	case LimitByApplication:
 		return l.Rate.TextKey(nil)
 	default:

@@ -18,7 +18,7 @@ type Logins interface {
 	Check(user, password []byte) (bool, error)
 }
 
-// mostTarget bounds a target that was rewritten.
+// mostTarget bounds a target that was rewritten, and a place that a request is sent to.
 const mostTarget = 64 << 10
 
 // small keeps the space that a connection may hold on to while it waits.
@@ -51,7 +51,7 @@ func (x *exchange) govern(p *route.Policy) (answered bool) {
 // redirect sends the client to another place, unless it is there.
 func (x *exchange) redirect(r *route.Redirect) bool {
 	host := x.askedHost(x.said.host)
-	if len(host) == 0 {
+	if len(host) == 0 && r.AsksHost {
 		x.reject(400, "the request names no host")
 		return true
 	}
@@ -61,10 +61,15 @@ func (x *exchange) redirect(r *route.Redirect) bool {
 	}
 	location, away := r.Append(x.target[:0], &x.asked, scheme, host)
 	x.target = location
-	if away {
-		x.reject(r.Status, "the place is in the field Location", "Location", string(location))
+	switch {
+	case !away:
+		return false
+	case len(location) > mostTarget:
+		x.reject(414, "the place to go to is too long")
+	default:
+		x.sendTo(r.Status, string(location), "the place is in the field Location")
 	}
-	return away
+	return true
 }
 
 // preflight answers an OPTIONS by which a browser asks for leave (https://fetch.spec.whatwg.org/#cors-preflight-fetch).
@@ -92,17 +97,16 @@ func (x *exchange) preflight(c *route.CORS) bool {
 
 // challenge lets nobody pass without a login.
 func (x *exchange) challenge(l *route.Login) bool {
+	defer func() { clear(x.login) }()
 	user, password, ok := x.credentials()
 	if ok && !x.runtime.Logins.Known(user, password) {
 		right, err := x.check(user, password)
 		if err != nil {
-			clear(x.login)
 			x.reject(503, "too many logins are being checked", "Retry-After", "1")
 			return true
 		}
 		ok = right
 	}
-	clear(x.login)
 	if !ok {
 		x.reject(401, "a user and a password are needed here", "WWW-Authenticate", l.Challenge)
 	}
@@ -208,5 +212,16 @@ func (x *exchange) appendShared(dst []byte) []byte {
 	return p.CORS.AppendAnswer(dst, origin)
 }
 
-// Field is the value of a request field that members get, joined where it is repeated (RFC 9110 section 5.3).
-func (x *exchange) Field(name string) (value []byte, found bool) { return x.joined(name, false) }
+// Field is the value of a request field that members get, joined where it is repeated (RFC 9110 section 5.3). What a peer
+// that is not trusted says of the client they do not get.
+func (x *exchange) Field(name string) (value []byte, found bool) {
+	switch name {
+	case "upgrade":
+		return x.req.Upgrade, x.req.Upgrade != nil
+	case "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
+		if !x.trusted {
+			return nil, false
+		}
+	}
+	return x.joined(name, false)
+}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/scalws/scalws/pkg/lb"
@@ -232,17 +233,18 @@ func (x *exchange) passChunks(framing http1.Framing) error {
 // passTrailers ends the body, with the trailers that the member has sent, where the client's side has a place for
 // them.
 func (x *exchange) passTrailers(framing http1.Framing) error {
+	trailers := slices.DeleteFunc(x.chunks.Trailers, func(f http1.Field) bool { return x.hides(f.Name) })
 	if framing == http1.ChunkedBody {
-		x.c.out = http1.AppendLastChunk(x.c.out, x.chunks.Trailers)
+		x.c.out = http1.AppendLastChunk(x.c.out, trailers)
 		return nil
 	}
-	if x.c.stream == nil || len(x.chunks.Trailers) == 0 {
+	if x.c.stream == nil || len(trailers) == 0 {
 		return nil
 	}
 	if err := x.c.flush(); err != nil {
 		return err
 	}
-	if x.c.stream.sendTrailers(x.chunks.Trailers, x.config.IdleTimeout) != nil {
+	if x.c.stream.sendTrailers(trailers, x.config.IdleTimeout) != nil {
 		return errClientWrite
 	}
 	return nil

@@ -41,10 +41,13 @@ func (x *exchange) answerStatic(s *Static) {
 		return
 	}
 	f, info, err := s.open(name, folder)
+	if err == errFolder && x.asksFolder() {
+		f, info, err = s.open(name, true) // its slash was rewritten
+	}
 	switch {
 	case err == nil:
 		defer f.Close()
-	case errors.Is(err, errFolder):
+	case err == errFolder:
 		x.intoFolder()
 		return
 	case errors.Is(err, os.ErrPermission):
@@ -57,11 +60,16 @@ func (x *exchange) answerStatic(s *Static) {
 		x.noFile()
 		return
 	}
+	modified := info.ModTime()
+	if modified.After(x.now) {
+		modified = x.now // RFC 9110 section 8.8.2.1
+	}
 	w := &fileAnswer{x: x, header: http.Header{}}
 	w.header.Set("Content-Type", contentType(info.Name()))
 	w.header.Set("ETag", entityTag(info))
 	x.settle()
-	http.ServeContent(w, x.fileRequest(), "", info.ModTime(), f)
+	x.askForFile(&w.request)
+	http.ServeContent(w, &w.request, "", modified, f)
 	w.end()
 }
 
@@ -146,32 +154,45 @@ func unescape(s string) (string, bool) {
 	return b.String(), true
 }
 
-// intoFolder sends the client to the path with a slash at its end, so that what the index names relatively is found. The
+// asksFolder is true if the path ends with a slash as the client has sent it, before it was rewritten.
+func (x *exchange) asksFolder() bool {
+	path, _, _ := bytes.Cut(x.asked.Path, []byte("?"))
+	return bytes.HasSuffix(path, []byte("/"))
+}
+
+// intoFolder sends the client to its path with a slash at the end, so that what the index names relatively is found. The
 // place is relative too: written so it cannot lead to another host, whatever the path looks like.
 func (x *exchange) intoFolder() {
-	target, query, asked := strings.Cut(string(x.req.Path), "?")
+	target, query, asked := strings.Cut(string(x.asked.Path), "?")
 	to := "./" + path.Base(target) + "/"
 	if asked {
 		to += "?" + query
 	}
-	x.reject(301, to, "Location", to)
+	x.sendTo(301, to, to)
 }
 
 // entityTag is a strong validator (RFC 9110 section 8.8.1) out of when a file was changed and how large it is.
 func entityTag(info os.FileInfo) string {
-	tag := append([]byte(nil), '"')
+	var space [32]byte
+	tag := append(space[:0], '"')
 	tag = strconv.AppendInt(tag, info.ModTime().UnixNano(), 36)
 	tag = append(tag, '-')
 	tag = strconv.AppendInt(tag, info.Size(), 36)
 	return string(append(tag, '"'))
 }
 
-// fileRequest is what net/http has to know of the request to find out which part of a file is asked for. A range counts
+// askForFile is what net/http has to know of the request to find out which part of a file is asked for. A range counts
 // for GET only, and in bytes (RFC 9110 section 14.2).
-func (x *exchange) fileRequest() *http.Request {
-	r := &http.Request{Method: string(x.req.MethodText), Header: http.Header{}}
-	for _, name := range [...]string{"If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range", "Range"} {
-		if value := x.header(strings.ToLower(name)); value != nil {
+func (x *exchange) askForFile(r *http.Request) {
+	r.Method = http.MethodGet
+	if x.req.Method == http1.HEAD {
+		r.Method = http.MethodHead
+	}
+	for _, name := range [...]string{"if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range", "range"} {
+		if value := x.header(name); value != nil {
+			if r.Header == nil {
+				r.Header = http.Header{}
+			}
 			r.Header.Set(name, string(value))
 		}
 	}
@@ -179,13 +200,13 @@ func (x *exchange) fileRequest() *http.Request {
 	if x.req.Method != http1.GET || !strings.HasPrefix(ranges, "bytes=") || strings.Count(ranges, ",") >= mostRanges {
 		r.Header.Del("Range")
 	}
-	return r
 }
 
 // fileAnswer is the answer that net/http writes into the exchange. Bytes go to the client as they are read, so that a
 // file of whatever size takes one buffer. What net/http says in place of a file is said in our own words.
 type fileAnswer struct {
 	x       *exchange
+	request http.Request // as far as it is about the file
 	header  http.Header
 	started bool
 	refused int // the status that was written in place of the file

@@ -14,8 +14,7 @@ type application[T any] struct {
 	exact    map[string]choices[T]
 	prefixes prefixes[T]
 	patterns []pattern[T] // in the order of the file
-	rest     T
-	closed   bool // nothing answers what no route takes
+	rest     T            // answers what no route takes
 }
 
 type pattern[T any] struct {
@@ -25,15 +24,13 @@ type pattern[T any] struct {
 }
 
 func newApplication[T any](app *config.Application, p Place, same map[string]string, build func(*config.Runtime, Place) (T, error)) (*application[T], error) {
-	a := &application[T]{closed: app.Runtime == nil && app.Redirect == nil}
+	a := &application[T]{}
 	var err error
-	if !a.closed {
-		if p.Policy, err = newPolicy(&app.Policies, ""); err != nil {
-			return nil, err
-		}
-		if a.rest, err = build(app.Runtime, p); err != nil {
-			return nil, err
-		}
+	if p.Policy, err = newPolicy(&app.Policies, ""); err != nil {
+		return nil, err
+	}
+	if a.rest, err = build(app.Runtime, p); err != nil {
+		return nil, err
 	}
 	prefixes := make(map[string]choices[T])
 	for i := range app.Routes {
@@ -61,8 +58,11 @@ func newApplication[T any](app *config.Application, p Place, same map[string]str
 }
 
 func newCandidate[T any](r *config.Route, app *config.Application, p Place, build func(*config.Runtime, Place) (T, error)) (c candidate[T], err error) {
-	policies := r.Effective(app.Policies)
-	if p.Policy, err = newPolicy(&policies, cmp.Or(r.Path, r.Exact)); err != nil {
+	policies, path := r.Effective(app.Policies), ""
+	if r.Redirect != nil {
+		path = cmp.Or(r.Path, r.Exact)
+	}
+	if p.Policy, err = newPolicy(&policies, path); err != nil {
 		return c, err
 	}
 	p.Route, p.MaxBody = r.Key(), override(p.MaxBody, r.MaxBody)
@@ -92,21 +92,21 @@ func (a *application[T]) addPattern(text string, c candidate[T]) error {
 func whole(text string) (*regexp.Regexp, error) { return regexp.Compile(`\A(?:` + text + `)\z`) }
 
 // lookup holds the order of docs/configuration.md#routes: an exact path, the longest prefix, the first expression.
-func (a *application[T]) lookup(r *Request) (target T, ok bool) {
+func (a *application[T]) lookup(r *Request) T {
 	if len(a.exact) > 0 {
 		if c := a.exact[string(r.Clean)].pick(r); c != nil {
-			return c.target, true
+			return c.target
 		}
 	}
 	if c := a.prefixes.find(r); c != nil {
-		return c.target, true
+		return c.target
 	}
 	for i := range a.patterns {
 		if p := &a.patterns[i]; p.fits.Match(r.Clean) {
 			if c := p.choices.pick(r); c != nil {
-				return c.target, true
+				return c.target
 			}
 		}
 	}
-	return a.rest, !a.closed
+	return a.rest
 }

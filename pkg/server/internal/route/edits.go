@@ -1,7 +1,6 @@
 package route
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/scalws/scalws/internal/config"
@@ -9,17 +8,17 @@ import (
 
 // Edits change the fields of a head. nil changes nothing.
 type Edits struct {
-	dropped [][]byte // names
+	dropped []string // names, folded
 	lines   []byte   // that come behind the fields that stay
 }
 
 func newEdits(e config.HeaderEdits, dropped ...string) *Edits {
 	var out Edits
 	for _, name := range append(dropped, e.Remove...) {
-		out.dropped = append(out.dropped, []byte(name))
+		out.dropped = append(out.dropped, folded(name))
 	}
 	for _, f := range e.Set {
-		out.dropped = append(out.dropped, []byte(f.Name))
+		out.dropped = append(out.dropped, folded(f.Name))
 		out.lines = fmt.Appendf(out.lines, "%s: %s\r\n", f.Name, f.Value)
 	}
 	for _, f := range e.Add {
@@ -37,11 +36,44 @@ func (e *Edits) Drops(name []byte) bool {
 		return false
 	}
 	for _, dropped := range e.dropped {
-		if len(dropped) == len(name) && bytes.EqualFold(dropped, name) {
+		if SameField(name, dropped) {
 			return true
 		}
 	}
 	return false
+}
+
+// SameField is true for the name of a field that somebody may take for another one, which is in lower case and without
+// "_": programs behind CGI and what has come of it find "X_User" and "X-User" in the same variable (RFC 3875 section
+// 4.1.18), so that a client could say with the first what it is not allowed to say with the second.
+func SameField(name []byte, other string) bool {
+	if len(name) != len(other) {
+		return false
+	}
+	for i, c := range name {
+		if fold(c) != other[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func folded(name string) string {
+	out := []byte(name)
+	for i, c := range out {
+		out[i] = fold(c)
+	}
+	return string(out)
+}
+
+func fold(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	case c == '_':
+		return '-'
+	}
+	return c
 }
 
 // Append writes the field lines that are set and added.

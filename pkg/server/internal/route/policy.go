@@ -19,7 +19,8 @@ type Policy struct {
 	Request, Response *Edits
 }
 
-// newPolicy prepares policies; nil: there are none. path is that of a route; empty for one with an expression.
+// newPolicy prepares policies; nil: there are none. path is that of a route
+// with a redirect of its own; empty for one with an expression.
 func newPolicy(c *config.Policies, path string) (*Policy, error) {
 	p := Policy{
 		Access: newAccess(c.Deny, c.Allow), Redirect: newRedirect(c.Redirect, path), CORS: newCORS(c.CORS),

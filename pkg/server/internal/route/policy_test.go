@@ -111,6 +111,12 @@ func TestRedirect(t *testing.T) {
 		"is there":               {"/new", "", "http", "a", "/new", ""},
 		"of no path":             {"https://{host}{path}", "", "http", "a", "*", "https://a"},
 		"root without a path":    {"https://{host}", "", "https", "a", "/", ""},
+		"is there, in a page":    {"/new#top", "", "http", "a", "/new", ""},
+		"is the root, in a page": {"https://a#top", "", "https", "a", "/", ""},
+		"is there, unresolved":   {"/x/../new", "", "http", "a", "/new", ""},
+		"is there, encoded":      {"/%6Eew?%61", "", "http", "a", "/n%65w?%61", ""},
+		"is there, other query":  {"/new?%61", "", "http", "a", "/new?a", "/new?%61"},
+		"no host":                {"/new", "", "http", "", "/", "/new"},
 		"ipv6":                   {"https://{host}{path}", "", "http", "[2001:db8::1]:8080", "/", "https://[2001:db8::1]/"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,6 +178,27 @@ func TestCORS(t *testing.T) {
 	}
 }
 
+// What a redirect of an application leaves of the path is all of it, whatever route inherits it.
+func TestRestOfInheritedRedirect(t *testing.T) {
+	got := map[string]string{}
+	_, err := New([]config.Tenant{{Applications: []config.Application{{Policies: config.Policies{Redirect: &config.Redirect{To: "https://a{rest}"}}, Routes: []config.Route{
+		{Path: "/api", Inherit: true, Runtime: to("inherits")},
+		{Path: "/own", Inherit: true, Policies: config.Policies{Redirect: &config.Redirect{To: "https://a{rest}"}}, Runtime: to("own")},
+	}}}}}, 0, func(r *config.Runtime, p Place) (string, error) {
+		if r != nil {
+			location, _ := p.Policy.Redirect.Append(nil, asked(p.Route+"/x"), "http", nil)
+			got[r.Pool] = string(location)
+		}
+		return "", nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"inherits": "https://a/api/x", "own": "https://a/x"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A route has the policies of its application that it has none of its own for, unless it inherits nothing.
 func TestPoliciesAreInherited(t *testing.T) {
 	app := config.Policies{Deny: networks(t, "192.0.2.0/24"), Rewrite: &config.Rewrite{Host: "app"}, BasicAuth: &config.BasicAuth{HtpasswdFile: "f", Realm: "r"}}
@@ -214,7 +241,7 @@ func TestPoliciesAreInherited(t *testing.T) {
 
 func TestEdits(t *testing.T) {
 	e := newEdits(config.HeaderEdits{Remove: []string{"Server"}, Set: []config.HeaderField{{Name: "X-A", Value: "1"}}, Add: []config.HeaderField{{Name: "X-B", Value: "2"}}})
-	for name, want := range map[string]bool{"server": true, "SERVER": true, "x-a": true, "x-b": false, "servers": false} {
+	for name, want := range map[string]bool{"server": true, "SERVER": true, "x-a": true, "x-b": false, "servers": false, "X_A": true} {
 		if e.Drops([]byte(name)) != want {
 			t.Errorf("%s is dropped: %v", name, !want)
 		}

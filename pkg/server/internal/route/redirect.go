@@ -2,6 +2,7 @@ package route
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/scalws/scalws/internal/config"
@@ -10,6 +11,8 @@ import (
 // Redirect answers with another place.
 type Redirect struct {
 	Status int
+	// AsksHost is true where the place has the host of the request in it.
+	AsksHost bool
 
 	parts []config.LocationPart
 	// prefix is what {rest} comes behind.
@@ -20,7 +23,9 @@ func newRedirect(c *config.Redirect, path string) *Redirect {
 	if c == nil {
 		return nil
 	}
-	return &Redirect{Status: c.Status, parts: config.Location(c.To), prefix: strings.TrimSuffix(path, "/")}
+	r := &Redirect{Status: c.Status, parts: config.Location(c.To), prefix: strings.TrimSuffix(path, "/")}
+	r.AsksHost = slices.Contains(r.parts, config.LocationPart{Of: config.Host})
+	return r
 }
 
 // Append writes the place that a request is sent to. scheme and host are those that the client asked for. It is false
@@ -49,28 +54,34 @@ func (r *Redirect) Append(dst []byte, q *Request, scheme string, host []byte) (l
 			dst = append(dst, p.Text...)
 		}
 	}
-	return dst, !isHere(dst[begin:], q.Path, scheme, host)
+	return dst, !isHere(dst[begin:], q, scheme, host)
 }
 
-// isHere is true for the place of the request itself.
-func isHere(location, target []byte, scheme string, host []byte) bool {
-	if location[0] == '/' {
-		return bytes.Equal(location, target)
+// isHere is true for the place of the request itself, as whoever follows it would ask for it: without the fragment, and
+// with a path that clients may write in another form (RFC 3986 section 6.2.2).
+func isHere(location []byte, q *Request, scheme string, host []byte) bool {
+	rest, _, _ := bytes.Cut(location, []byte{'#'})
+	if rest[0] != '/' {
+		var same bool
+		if rest, same = bytes.CutPrefix(rest, []byte(scheme+"://")); !same {
+			return false
+		}
+		end := bytes.IndexAny(rest, "/?")
+		if end < 0 {
+			end = len(rest)
+		}
+		if !bytes.EqualFold(withoutDefault(rest[:end], scheme), withoutDefault(host, scheme)) {
+			return false
+		}
+		rest = rest[end:]
 	}
-	rest, same := bytes.CutPrefix(location, []byte(scheme+"://"))
-	if !same {
-		return false
-	}
-	authority := rest
-	if i := bytes.IndexAny(rest, "/?"); i >= 0 {
-		authority, rest = rest[:i], rest[i:]
+	there := Request{Path: rest, space: location[len(location):]}
+	if len(rest) == 0 || rest[0] == '?' {
+		there.Clean = []byte{'/'} // an empty path is the root (section 6.2.3)
 	} else {
-		rest = nil
+		there.clean()
 	}
-	if len(rest) == 0 || rest[0] != '/' {
-		target = bytes.TrimPrefix(target, []byte{'/'}) // an empty path is the root (RFC 3986 section 6.2.3)
-	}
-	return bytes.Equal(rest, target) && bytes.EqualFold(withoutDefault(authority, scheme), withoutDefault(host, scheme))
+	return bytes.Equal(there.Clean, q.Clean) && bytes.Equal(there.query(), q.query())
 }
 
 // withoutDefault cuts the port off that the scheme has anyway.

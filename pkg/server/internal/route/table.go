@@ -31,7 +31,8 @@ type Table[T any] struct {
 }
 
 // New builds the table. Domains are unique over all applications: the configuration's check saw to it. build is
-// called once for each place that answers; its runtime is nil where only a policy does.
+// called once for each place: each route, and each application for what its routes do not take. Its runtime is nil where
+// there is none; what else holds there holds all the same.
 func New[T any](tenants []config.Tenant, maxBody int64, build func(*config.Runtime, Place) (T, error)) (*Table[T], error) {
 	t := &Table[T]{exact: map[string]*application[T]{}, wildcard: map[string]*application[T]{}}
 	same := make(map[string]string)
@@ -73,19 +74,19 @@ func override(outer int64, inner *int64) int64 {
 const maxHost = 253
 
 // Lookup finds the target of a request, and its clean path. Exact domains win over wildcards, the longest wildcard over
-// shorter ones, all over "*". ok is false where nothing answers. It allocates nothing but the space of the clean path.
+// shorter ones, all over "*". ok is false for a host that no application has. It allocates nothing but the space of the clean path.
 func (t *Table[T]) Lookup(r *Request) (target T, ok bool) {
 	r.clean()
 	a := t.application(r.Host)
 	if a == nil {
 		return target, false
 	}
-	return a.lookup(r)
+	return a.lookup(r), true
 }
 
 func (t *Table[T]) application(host []byte) *application[T] {
 	var folded [maxHost]byte
-	name := withoutPort(host)
+	name := bytes.TrimSuffix(withoutPort(host), []byte(".")) // the root's dot, RFC 1034 section 3.1
 	if len(name) > maxHost {
 		return t.fallback
 	}
@@ -95,7 +96,7 @@ func (t *Table[T]) application(host []byte) *application[T] {
 		}
 		folded[i] = c
 	}
-	low := bytes.TrimSuffix(folded[:len(name)], []byte(".")) // the root's dot, RFC 1034 section 3.1
+	low := folded[:len(name)]
 	if a := t.exact[string(low)]; a != nil {
 		return a
 	}

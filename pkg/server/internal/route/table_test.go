@@ -16,7 +16,7 @@ func (noFields) Field(string) ([]byte, bool) { return nil, false }
 // build makes the pool of a runtime its target.
 func build(r *config.Runtime, _ Place) (string, error) {
 	if r == nil {
-		return "policy", nil
+		return "nothing", nil
 	}
 	return r.Pool, nil
 }
@@ -41,6 +41,9 @@ func lookup(tab *Table[string], host, path string) string {
 	return got
 }
 
+// long is the longest name that there can be.
+var long = strings.Repeat("a.", 126) + "a"
+
 func table(t testing.TB) *Table[string] {
 	t.Helper()
 	return newTable(t, []config.Tenant{{Name: "acme", Applications: []config.Application{
@@ -63,7 +66,9 @@ func table(t testing.TB) *Table[string] {
 			{Path: "/~user", Runtime: to("user")},
 			{Path: "/a%2Fb", Runtime: to("escaped")},
 			{Path: "/a//b", Runtime: to("double")},
+			{Path: "/a:b@c", Runtime: to("colon")},
 		}},
+		{Name: "long", Domains: []string{long}, Runtime: to("long")},
 	}}})
 }
 
@@ -90,7 +95,7 @@ func TestLookup(t *testing.T) {
 		{"[::1]", "/", "v6"},
 		{"[::1]:80", "/", "v6"},
 		{"routes.test", "/only/x", "only"},
-		{"routes.test", "/", ""},
+		{"routes.test", "/", "nothing"},
 		{"other.test", "/", ""},
 		{"forms.test", "/shop", "shop"},
 		{"forms.test", "/shop/", "index"},
@@ -110,6 +115,10 @@ func TestLookup(t *testing.T) {
 		{"forms.test", "/a//b/c", "double"},
 		{"forms.test", "//shop", "rest"},
 		{"forms.test", "/SHOP", "rest"},
+		{"forms.test", "/a:b%40c", "colon"},
+		{"forms.test", "/a%3Ab@c/x", "colon"},
+		{long, "/", "long"},
+		{long + ".:80", "/", "long"},
 		{"", "/", ""},
 		{strings.Repeat("a", 300) + ".example.com", "/", ""},
 	} {
