@@ -222,3 +222,16 @@ func TestRouteOfUpgrades(t *testing.T) {
 		}
 	}
 }
+
+// A field that is set or removed on the way to members does not reach them as a trailer either.
+func TestEditedFieldsAreNoTrailers(t *testing.T) {
+	m := named(t, "a")
+	d := servertest.Start(t, application(t, m[0].Address(), key("headers: {request: {set: [{name: X-User, value: nobody}]}}")))
+	c := servertest.Dial(t, d.Address)
+	c.Send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nX_User: root\r\nX-User: root\r\nX_Forwarded_For: 1.2.3.4\r\nX-Sum: 1\r\n\r\n")
+	c.Final("POST")
+	got := m[0].WaitBodies(1)[0].Trailer
+	if len(got) != 1 || got.Get("X-Sum") != "1" {
+		t.Errorf("the member got the trailers %v", got)
+	}
+}

@@ -13,7 +13,9 @@ func MayBeTrailer(name []byte) bool {
 	}
 	var lower [maxForbiddenTrailer]byte
 	for i, c := range name {
-		lower[i] = lowerByte(c)
+		if lower[i] = lowerByte(c); c == '_' {
+			lower[i] = '-' // programs behind CGI take the one for the other (RFC 3875 section 4.1.18)
+		}
 	}
 	switch string(lower[:len(name)]) {
 	case "content-length", "transfer-encoding", "trailer", "te", "connection", "keep-alive", "proxy-connection", "upgrade":

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -241,7 +242,7 @@ func (u *upload) carryChunked(m *upstream.Conn) error {
 		u.in.use(n)
 		switch {
 		case done:
-			u.enc = http1.AppendLastChunk(u.enc, u.chunks.Trailers)
+			u.enc = http1.AppendLastChunk(u.enc, u.trailers())
 			u.whole.Store(true)
 			return u.push(m)
 		case n == 0:
@@ -282,9 +283,15 @@ func (u *upload) carryStream(m *upstream.Conn) error {
 	if _, _, _, err := u.chunks.Next(u.x.c.stream.trailers()); err != nil {
 		return u.blame(malformed, err)
 	}
-	u.enc = http1.AppendLastChunk(u.enc, u.chunks.Trailers)
+	u.enc = http1.AppendLastChunk(u.enc, u.trailers())
 	u.whole.Store(true)
 	return u.push(m)
+}
+
+// trailers are those that the member gets: a field that the policy sets or removes is none of them.
+func (u *upload) trailers() []http1.Field {
+	edits, _, _ := u.x.edits()
+	return slices.DeleteFunc(u.chunks.Trailers, func(f http1.Field) bool { return edits.Drops(f.Name) })
 }
 
 // encode makes a chunk of data, behind what waits to be sent.
