@@ -54,15 +54,12 @@ func (a *Acceptor) Next(choose func() *Loop) (*Socket, error) {
 	for {
 		err := a.raw.Read(a.try)
 		switch {
+		case err == nil && a.err == nil: // also if Close came meanwhile: its client knows nothing of that
+			return choose().Accepted(a.fd, a.network, addrPort(a.from)), nil
 		case a.closed.Load():
-			if err == nil && a.err == nil {
-				unix.Close(a.fd)
-			}
 			return nil, net.ErrClosed
 		case err != nil:
 			return nil, err
-		case a.err == nil:
-			return choose().Accepted(a.fd, a.network, addrPort(a.from)), nil
 		case a.err != unix.EINTR && a.err != unix.ECONNABORTED: // those say nothing about the next one
 			return nil, os.NewSyscallError("accept", a.err)
 		}
