@@ -56,10 +56,11 @@ func (a *Acceptor) Next(choose func() *Loop) (*Socket, error) {
 		d.mu.Unlock()
 		switch {
 		case err == nil:
+			s := choose().accepted(fd, a.s.network, addrPort(from))
 			if a.s.task != nil {
 				a.s.task.took()
 			}
-			return choose().accepted(fd, a.s.network, addrPort(from)), nil
+			return s, nil
 		case err != unix.EINTR && err != unix.ECONNABORTED: // those say nothing about the next one
 			return nil, os.NewSyscallError("accept", err)
 		}

@@ -9,6 +9,7 @@ package loop
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type Group struct {
 	began time.Time // the zero of the loops' clocks
 	turn  atomic.Uint32
 	done  sync.WaitGroup
+	over  sync.Once
 }
 
 // Start starts n loops; 0: as many as Go uses processors.
@@ -62,8 +64,13 @@ func (g *Group) Pick() *Loop {
 // Any takes the loops in turn.
 func (g *Group) Any() *Loop { return g.loops[int(g.turn.Add(1))%len(g.loops)] }
 
-// Close ends the loops. No task and no socket is used any more.
+// Close ends the loops. No task and no socket is used any more. A second one does nothing.
 func (g *Group) Close() error {
+	g.over.Do(g.end)
+	return nil
+}
+
+func (g *Group) end() {
 	for _, l := range g.loops {
 		l.mu.Lock()
 		l.closed = true
@@ -72,10 +79,12 @@ func (g *Group) Close() error {
 	}
 	g.done.Wait()
 	for _, l := range g.loops {
+		l.mu.Lock()
 		unix.Close(l.epoll)
 		unix.Close(l.bell)
+		l.epoll, l.bell = -1, -1
+		l.mu.Unlock()
 	}
-	return nil
 }
 
 // Loop waits for its sockets and runs its tasks, one at a time.
@@ -120,11 +129,14 @@ func open() (*Loop, error) {
 		return nil, err
 	}
 	bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err == nil {
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, bell, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: bellSlot})
-	}
 	if err != nil {
 		unix.Close(epoll)
+		return nil, err
+	}
+	err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, bell, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: bellSlot})
+	if err != nil {
+		unix.Close(epoll)
+		unix.Close(bell)
 		return nil, err
 	}
 	return &Loop{epoll: epoll, bell: bell}, nil
@@ -269,5 +281,5 @@ func (l *Loop) arm(s *Socket, at int64) {
 // clock is the time since the loops began, in nanoseconds, at least 1.
 func (l *Loop) clock() int64 { return l.at(time.Now()) }
 
-// at is a time as the loops count it; what lies before them is 1.
-func (l *Loop) at(t time.Time) int64 { return max(int64(t.Sub(l.began)), 0) + 1 }
+// at is a time as the loops count it; what lies before them is 1. The furthest future is as far as the count goes.
+func (l *Loop) at(t time.Time) int64 { return min(max(int64(t.Sub(l.began)), 0), math.MaxInt64-1) + 1 }

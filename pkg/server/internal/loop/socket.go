@@ -23,7 +23,7 @@ type Socket struct {
 	network string
 	peer    netip.AddrPort // not valid over a unix socket
 	counted bool           // in the loop's load
-	rested  uint64         // the round of the loop in which a task let go of it; 0: none has
+	rested  uint64         // the round of the loop in which a task let go of it; 0: none has, or goroutines used it since
 
 	in, out side
 
@@ -102,6 +102,8 @@ func (s *Socket) Bind(t *Task) {
 	switch {
 	case t == nil && s.task != nil:
 		s.rested = s.loop.round
+	case t == nil:
+		s.rested = 0
 	case t != nil && t.loop != s.loop:
 		s.move(t.loop)
 	}

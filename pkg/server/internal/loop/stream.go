@@ -54,13 +54,15 @@ func (s *Socket) Wait() error {
 // ErrWait is a read that would have to wait.
 var ErrWait = errors.New("nothing to read yet")
 
-// ReadNow reads what is there, whatever the deadline. It fails with ErrWait where that is nothing.
+// ReadNow reads what is there, whatever the deadline. It fails with ErrWait where that is nothing: it looks, also where
+// the loop has not been told of anything yet.
 func (s *Socket) ReadNow(p []byte) (int, error) {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
 	if !s.in.open {
 		return 0, net.ErrClosed
 	}
+	s.in.ready = true
 	return s.read(p)
 }
 
@@ -84,7 +86,7 @@ func (s *Socket) read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Poll is Read, but fails with ErrWait where it would have to wait.
+// Poll is Read, but fails with ErrWait where it would have to wait, as far as the loop has been told.
 func (s *Socket) Poll(p []byte) (int, error) {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
@@ -152,14 +154,20 @@ func (s *Socket) Write(p []byte) (int, error) {
 	}
 }
 
-// WriteNow writes as much of p as there is room for, whatever the deadline.
-func (s *Socket) WriteNow(p []byte) (int, error) {
+// WriteNow writes as much of p as there is room for, whatever the deadline. It does not wait for room, but a task may
+// have to wait for its turn.
+func (s *Socket) WriteNow(p []byte) (n int, err error) {
 	s.out.mu.Lock()
-	defer s.out.mu.Unlock()
-	if !s.out.open {
-		return 0, net.ErrClosed
+	if s.out.open {
+		n, err = s.write(p)
+	} else {
+		err = net.ErrClosed
 	}
-	return s.write(p)
+	s.out.mu.Unlock()
+	if s.task != nil {
+		s.task.took()
+	}
+	return n, err
 }
 
 // write is WriteNow. The caller holds the side.
@@ -206,7 +214,7 @@ func (s *Socket) Bound(bytes int) {
 func (s *Socket) failed(op string, err syscall.Errno) error {
 	e := &net.OpError{Op: op, Net: s.network, Err: os.NewSyscallError(op, err)}
 	if s.peer.IsValid() {
-		e.Source, e.Addr = s.LocalAddr(), s.RemoteAddr()
+		e.Source, e.Addr = s.local(), s.RemoteAddr()
 	}
 	return e
 }
@@ -222,8 +230,22 @@ func (s *Socket) RemoteAddr() net.Addr {
 	return net.TCPAddrFromAddrPort(s.peer)
 }
 
-// LocalAddr is the address of this end.
+// LocalAddr is the address of this end; an empty one after Close, when the descriptor may be somebody else's.
 func (s *Socket) LocalAddr() net.Addr {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	switch {
+	case s.in.open:
+		return s.local()
+	case s.peer.IsValid():
+		return &net.TCPAddr{}
+	default:
+		return &net.UnixAddr{Net: s.network}
+	}
+}
+
+// local is LocalAddr. The caller holds a side, and the socket is open.
+func (s *Socket) local() net.Addr {
 	switch a, _ := unix.Getsockname(s.fd); a := a.(type) {
 	case *unix.SockaddrInet4:
 		return &net.TCPAddr{IP: a.Addr[:], Port: a.Port}

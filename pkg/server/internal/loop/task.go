@@ -1,6 +1,10 @@
 package loop
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"runtime/debug"
+)
 
 // Task is a function that runs on a loop. It may wait for sockets that are bound to it, and end and be run again.
 type Task struct {
@@ -84,6 +88,7 @@ func (l *Loop) fiber() *fiber {
 	}
 	f := &fiber{}
 	f.resume, f.stop = iter.Pull(func(yield func(struct{}) bool) {
+		defer keepStack()
 		f.yield = yield
 		for more := true; more; {
 			for t := f.task; t != nil; t = l.nextNew(f) {
@@ -106,4 +111,19 @@ func (l *Loop) nextNew(f *fiber) *Task {
 	l.turn++
 	t.fiber, f.task, t.spent = f, t, 0
 	return t
+}
+
+// panicked is what a task ended the process with. The loop's own stack, on which it comes out, says nothing about it.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+// Error is the value and where it came from.
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n\nin a task:\n%s", p.value, p.stack) }
+
+func keepStack() {
+	if value := recover(); value != nil {
+		panic(&panicked{value, debug.Stack()})
+	}
 }

@@ -50,16 +50,20 @@ func (s *Socket) wait(d *side) error {
 }
 
 // Await has t begin once there is something to read, the read deadline has passed or the socket is closed. It is false
-// if that is so already. It costs no stack while nothing comes.
-func (s *Socket) Await(t *Task) bool {
+// if that is so already. It costs no stack while nothing comes. It fails where the kernel has no room for another
+// socket that is waited for (epoll_ctl(2)).
+func (s *Socket) Await(t *Task) (waits bool, err error) {
 	d := &s.in
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.usable() != nil || d.ready || s.watch(d) != nil {
-		return false
+	if d.usable() != nil || d.ready {
+		return false, nil
+	}
+	if err := s.watch(d); err != nil {
+		return false, err
 	}
 	d.task = t
-	return true
+	return true, nil
 }
 
 // watch has the loop told about d. The caller holds d.mu.
@@ -103,6 +107,10 @@ func (s *Socket) move(to *Loop) {
 	}
 	s.leave()
 	unix.EpollCtl(s.loop.epoll, unix.EPOLL_CTL_DEL, s.fd, nil)
+	if s.counted {
+		s.loop.load.Add(-1)
+		to.load.Add(1)
+	}
 	s.loop, s.rested = to, 0
 	s.in.watched, s.out.watched = false, false
 	s.in.ready = true // what the other loop has not told yet is found by trying

@@ -103,7 +103,7 @@ func (c *conn) turn() {
 			return
 		}
 	case speaksHTTP2:
-		c.aside(c.serveHTTP2)
+		c.handOver(c.serveHTTP2)
 	}
 	c.release()
 	c.close()
@@ -118,11 +118,17 @@ func (c *conn) aside(f func()) {
 		f() // it is on one
 		return
 	}
+	c.handOver(f)
+	c.bind(t)
+}
+
+// handOver is aside for the rest of the connection: goroutines that f leaves behind may still be using the socket.
+func (c *conn) handOver(f func()) {
+	t := c.task
 	c.task = nil
 	c.bind(nil)
 	t.Aside(f)
 	c.task = t
-	c.bind(t)
 }
 
 func (c *conn) bind(t *loop.Task) {
@@ -190,11 +196,18 @@ func (c *conn) next() awaited {
 		c.wait()
 	}
 	for {
-		if c.tls == nil && c.sock.Await(c.task) {
-			c.parked = true
-			return waits
-		}
 		c.parked = false
+		if c.tls == nil {
+			parks, err := c.sock.Await(c.task)
+			if parks {
+				c.parked = true
+				return waits
+			}
+			if err != nil {
+				c.waited()
+				return ends
+			}
+		}
 		err := c.readFirst()
 		if err == loop.ErrWait {
 			continue
@@ -221,7 +234,7 @@ func (c *conn) next() awaited {
 // readFirst reads the first bytes of a request, with as little memory as it can.
 func (c *conn) readFirst() error {
 	if c.tls == nil {
-		return c.readOnce()
+		return c.readOnce(c.sock.Poll)
 	}
 	n, err := c.tls.Read(c.small)
 	if n > 0 {
@@ -236,7 +249,7 @@ func (c *conn) readNow() {
 	switch {
 	case c.tls == nil:
 		c.sock.SetReadDeadline(time.Time{})
-		c.readOnce()
+		c.readOnce(c.sock.ReadNow)
 	case c.pending():
 		c.sock.SetReadDeadline(time.Now().Add(recordTime))
 		c.readFirst()
@@ -248,9 +261,9 @@ func (c *conn) readNow() {
 const recordTime = 100 * time.Millisecond
 
 // readOnce reads what is there. Where there is nothing it keeps no buffer.
-func (c *conn) readOnce() error {
+func (c *conn) readOnce(read func([]byte) (int, error)) error {
 	buf := c.srv.buffers.get()
-	n, err := c.sock.Poll(buf)
+	n, err := read(buf)
 	if n == 0 {
 		c.srv.buffers.put(buf)
 		return err

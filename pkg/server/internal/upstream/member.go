@@ -97,17 +97,18 @@ func (m *Member) Get(now time.Time, t *loop.Task) *Conn {
 		if c == nil {
 			return nil
 		}
-		c.Bind(t)
-		switch {
-		case !m.fresh(c, now):
-			c.leave()
-		case !c.open():
-			c.Cut()
-		default:
-			c.IdleFor = now.Sub(c.idleSince)
-			c.Reused = true
-			return c
+		if !m.fresh(c, now) {
+			c.leave() // on a goroutine: no task may have it
+			continue
 		}
+		c.Bind(t)
+		if !c.open() {
+			c.Cut()
+			continue
+		}
+		c.IdleFor = now.Sub(c.idleSince)
+		c.Reused = true
+		return c
 	}
 }
 

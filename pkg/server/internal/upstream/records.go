@@ -42,11 +42,14 @@ func (r *records) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readNow reads what is there. While there is nothing it is a timeout, which leaves the TLS layer as it was. It
-// goes past the deadline that the last request has left on the connection.
+// readNow reads what is there. While there is nothing, which the loop may know without a look, it is a timeout, which
+// leaves the TLS layer as it was. It goes past the deadline that the last request has left on the connection.
 func (r *records) readNow(p []byte) (int, error) {
 	if r.socket == nil {
 		return 0, net.ErrClosed
+	}
+	if r.socket.Quiet() {
+		return 0, os.ErrDeadlineExceeded
 	}
 	n, err := r.socket.ReadNow(p)
 	if err == loop.ErrWait {

@@ -1,0 +1,11 @@
+package loop
+
+// Sleeps is true while the loop waits for sockets alone: no clock will end its wait.
+func (l *Loop) Sleeps() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asleep && l.until == 0
+}
+
+// Load is how many sockets the loop has that were accepted.
+func (l *Loop) Load() int { return int(l.load.Load()) }
