@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -268,30 +267,33 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What epoll cannot wait for is an error, and no wait for ever.
+// What the kernel does not wait for is an error, and no wait for ever. Here it waits for the descriptor already.
 func TestCannotWait(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	l := start(t, 1).Any()
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := l.New(fd, "file", netip.AddrPort{})
+	defer unix.Close(fds[1])
+	first, second := l.New(fds[0], "unix", netip.AddrPort{}), l.New(fds[0], "unix", netip.AddrPort{})
 	run(l, func(task *loop.Task) {
-		s.Bind(task)
+		defer first.Close()
 		buf := make([]byte, 8)
-		if n, err := s.Read(buf); n != 3 || err != nil {
-			t.Fatalf("read %d and %v", n, err)
+		if _, err := second.ReadNow(buf); err != loop.ErrWait {
+			t.Errorf("read: %v, want %v", err, loop.ErrWait)
 		}
-		if waits, err := s.Await(task); waits || !errors.Is(err, syscall.EPERM) {
+		if _, err := first.ReadNow(buf); err != loop.ErrWait {
+			t.Errorf("read: %v, want %v", err, loop.ErrWait)
+		}
+		if waits, err := first.Await(l.NewTask(func() {})); !waits || err != nil {
+			t.Errorf("the first one: waits %v, %v", waits, err)
+		}
+		second.Bind(task)
+		if waits, err := second.Await(task); waits || !errors.Is(err, syscall.EEXIST) {
 			t.Errorf("waits %v, %v", waits, err)
 		}
-		if _, err := s.Read(buf); !errors.Is(err, syscall.EPERM) {
+		if _, err := second.Read(buf); !errors.Is(err, syscall.EEXIST) {
 			t.Errorf("read: %v", err)
 		}
-		s.Close()
 	})
 }

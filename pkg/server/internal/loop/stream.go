@@ -37,18 +37,14 @@ func (s *Socket) Read(p []byte) (int, error) {
 	}
 }
 
-// Wait waits until a read may succeed.
+// Wait waits until a read may succeed, or fail.
 func (s *Socket) Wait() error {
-	for {
-		s.in.mu.Lock()
-		if err := s.in.usable(); err != nil || s.in.ready {
-			s.in.mu.Unlock()
-			return err
-		}
-		if err := s.wait(&s.in); err != nil {
-			return err
-		}
+	s.in.mu.Lock()
+	if err := s.in.usable(); err != nil || s.in.ready {
+		s.in.mu.Unlock()
+		return err
 	}
+	return s.wait(&s.in)
 }
 
 // ErrWait is a read that would have to wait.

@@ -56,12 +56,11 @@ func (w *wire) open(x *exchange, c *upstream.Conn, m *upstream.Member) {
 // await waits for the first bytes of the answer. Meanwhile the exchange holds no buffers but that of the request: those
 // that it takes afterwards have just been used by others, and are still in the processor's cache.
 func (w *wire) await(x *exchange) error {
-	b := &x.c.srv.buffers
-	b.put(x.c.out)
+	x.c.giveBack(x.c.out)
 	err := w.conn.Wait()
-	x.c.out = b.get()[:0]
+	x.c.out = x.c.borrow()[:0]
 	if err == nil {
-		w.in.buf = b.get()
+		w.in.buf = x.c.borrow()
 	}
 	return err
 }
@@ -88,7 +87,7 @@ func (w *wire) keep(x *exchange) {
 
 func (w *wire) release(x *exchange) {
 	if w.in.buf != nil {
-		x.c.srv.buffers.put(w.in.buf)
+		x.c.giveBack(w.in.buf)
 	}
 	w.in = window{}
 }
@@ -287,7 +286,9 @@ func closedByPeer(err error) bool {
 // may have another member.
 func (x *exchange) answered(lease *lb.Lease) result {
 	x.headAt = x.now.Sub(x.started)
-	x.up.answered.Store(true)
+	if x.up.carrying {
+		x.up.answered.Store(true)
+	}
 	x.wire.member.Attempts[upstream.ClassOf(x.resp.Status)].Add(1)
 	r := result{outcome: lb.Success(), progress: lb.HeadReceived}
 	switch x.resp.Status {

@@ -165,9 +165,9 @@ func (c *conn) serveHTTP1() awaited {
 		if a := c.next(); a != comes {
 			return a
 		}
-		c.out = c.srv.buffers.get()[:0]
+		c.out = c.borrow()[:0]
 		keep := c.x.run()
-		c.srv.buffers.put(c.out)
+		c.giveBack(c.out)
 		c.out = nil
 		if !keep {
 			if c.x.unread || c.in.r < c.in.w || c.draining() || c.pending() {
@@ -181,7 +181,8 @@ func (c *conn) serveHTTP1() awaited {
 // next waits for the first bytes of a request. The connection ends when its client has closed it, was silent for too
 // long, or the daemon drains.
 func (c *conn) next() awaited {
-	if !c.parked {
+	woken := c.parked // by something to read, the deadline, or the end
+	if c.parked = false; !woken {
 		if c.in.r < c.in.w {
 			c.first = false
 			return comes // pipelined
@@ -195,9 +196,8 @@ func (c *conn) next() awaited {
 		c.until = after(now, c.limit)
 		c.wait()
 	}
-	for {
-		c.parked = false
-		if c.tls == nil {
+	for ; ; woken = false {
+		if c.tls == nil && !woken {
 			parks, err := c.sock.Await(c.task)
 			if parks {
 				c.parked = true
@@ -238,7 +238,7 @@ func (c *conn) readFirst() error {
 	}
 	n, err := c.tls.Read(c.small)
 	if n > 0 {
-		c.in = window{buf: c.srv.buffers.get()}
+		c.in = window{buf: c.borrow()}
 		c.in.w = copy(c.in.buf, c.small[:n])
 	}
 	return err
@@ -262,10 +262,10 @@ const recordTime = 100 * time.Millisecond
 
 // readOnce reads what is there. Where there is nothing it keeps no buffer.
 func (c *conn) readOnce(read func([]byte) (int, error)) error {
-	buf := c.srv.buffers.get()
+	buf := c.borrow()
 	n, err := read(buf)
 	if n == 0 {
-		c.srv.buffers.put(buf)
+		c.giveBack(buf)
 		return err
 	}
 	c.in = window{buf: buf, w: n}
@@ -359,7 +359,7 @@ func (c *conn) holds(m *upstream.Conn) {
 func (c *conn) release() {
 	c.x.leave()
 	if c.in.buf != nil {
-		c.srv.buffers.put(c.in.buf)
+		c.giveBack(c.in.buf)
 	}
 	c.in = window{}
 }
@@ -418,8 +418,8 @@ func (c *conn) linger() {
 	if !ok || w.CloseWrite() != nil {
 		return
 	}
-	buf := c.srv.buffers.get()
-	defer c.srv.buffers.put(buf)
+	buf := c.borrow()
+	defer c.giveBack(buf)
 	c.sock.SetDeadline(time.Now().Add(lingerTime))
 	for {
 		if _, err := c.nc.Read(buf); err != nil {

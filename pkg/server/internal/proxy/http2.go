@@ -141,16 +141,16 @@ func (h *streams) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // exchangeStream runs the exchange of one stream. It is false if the answer is not whole.
 func (c *conn) exchangeStream(s *stream) bool {
-	buf := c.srv.buffers.get()
+	buf := c.borrow()
 	head, ok := s.appendHead(buf[:0])
 	if !ok {
-		c.srv.buffers.put(buf)
+		c.giveBack(buf)
 		return false
 	}
 	c.in = window{buf: head[:cap(head)], w: len(head)}
-	c.out = c.srv.buffers.get()[:0]
+	c.out = c.borrow()[:0]
 	c.x.run()
-	c.srv.buffers.put(c.out)
+	c.giveBack(c.out)
 	c.out = nil
 	c.release()
 	return s.headed && !c.x.cutOff && c.x.status != 499

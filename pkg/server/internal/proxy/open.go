@@ -74,7 +74,7 @@ func (c *conn) readProxyHeader() bool {
 		}
 	}
 	if early, _ := r.Peek(r.Buffered()); len(early) > 0 {
-		c.in = window{buf: c.srv.buffers.get()}
+		c.in = window{buf: c.borrow()}
 		c.in.w = copy(c.in.buf, early)
 	}
 	return true
@@ -129,7 +129,7 @@ func (c *conn) readPreface() protocol {
 			return speaksHTTP2
 		}
 		if c.in.buf == nil {
-			c.in = window{buf: c.srv.buffers.get()}
+			c.in = window{buf: c.borrow()}
 		}
 		if c.in.fill(c.sock, bufferSize) != nil {
 			// Too slow, or at its end, in the middle of the preface or before: what is there is read as HTTP/1.1.

@@ -66,6 +66,7 @@ type Server struct {
 func New(c *Config, loops *loop.Group, h Hooks) *Server {
 	s := &Server{hooks: h, loops: loops, conns: map[*conn]struct{}{}, gone: make(chan struct{})}
 	s.room.L = &s.mu
+	s.buffers.shelves = make([]shelf, loops.Len())
 	s.stop, s.cut = context.WithCancel(context.Background())
 	s.config.Store(c)
 	return s

@@ -255,8 +255,8 @@ func (w *fileAnswer) Write(p []byte) (int, error) {
 
 // ReadFrom sends a body with a buffer that is lent.
 func (w *fileAnswer) ReadFrom(from io.Reader) (int64, error) {
-	buf := w.x.c.srv.buffers.get()
-	defer w.x.c.srv.buffers.put(buf)
+	buf := w.x.c.borrow()
+	defer w.x.c.giveBack(buf)
 	return io.CopyBuffer(struct{ io.Writer }{w}, from, buf)
 }
 

@@ -83,10 +83,19 @@ func (u *upload) init(x *exchange) {
 func (u *upload) reset() {
 	u.framing, u.limit, u.length, u.replayable = http1.NoBody, 0, 0, false
 	u.kept, u.lent, u.received, u.carried, u.short = nil, false, 0, false, false
-	u.begun.Store(false)
-	u.whole.Store(true)
-	u.fault.Store(uint32(noFault))
-	u.answered.Store(false)
+	set(&u.begun, false)
+	set(&u.whole, true)
+	set(&u.answered, false)
+	if u.failed() {
+		u.fault.Store(uint32(noFault))
+	}
+}
+
+// set spares a store, which stops the processor, where it would change nothing.
+func set(b *atomic.Bool, to bool) {
+	if b.Load() != to {
+		b.Store(to)
+	}
 }
 
 // open looks at the request's framing.
@@ -225,7 +234,7 @@ func (u *upload) carryLength(m *upstream.Conn) error {
 
 func (u *upload) carryChunked(m *upstream.Conn) error {
 	u.borrow()
-	u.enc = u.x.c.srv.buffers.get()[:0]
+	u.enc = u.x.c.borrow()[:0]
 	if here := u.x.c.in.bytes(); len(here) > len(u.in.buf) {
 		u.in.buf = make([]byte, len(here)) // the window has grown for the head
 	}
@@ -259,7 +268,7 @@ func (u *upload) carryChunked(m *upstream.Conn) error {
 // carryStream carries a body without a length that a stream of HTTP/2 brings, as chunks.
 func (u *upload) carryStream(m *upstream.Conn) error {
 	u.borrow()
-	u.enc = u.x.c.srv.buffers.get()[:0]
+	u.enc = u.x.c.borrow()[:0]
 	for ended := false; !ended; {
 		n := 0
 		err := u.wait(func(c *conn) (err error) {
@@ -337,7 +346,7 @@ func (u *upload) push(m *upstream.Conn) error {
 // borrow takes a buffer for streaming.
 func (u *upload) borrow() {
 	if u.in.buf == nil {
-		u.in = window{buf: u.x.c.srv.buffers.get()}
+		u.in = window{buf: u.x.c.borrow()}
 	}
 }
 
@@ -452,10 +461,10 @@ func (u *upload) close() {
 		}
 		c.in.r, c.in.w = 0, copy(c.in.buf, rest)
 	}
-	u.x.c.srv.buffers.put(u.in.buf)
+	u.x.c.giveBack(u.in.buf)
 	u.in = window{}
 	if u.enc != nil {
-		u.x.c.srv.buffers.put(u.enc)
+		u.x.c.giveBack(u.enc)
 		u.enc = nil
 	}
 }

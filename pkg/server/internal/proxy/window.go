@@ -3,6 +3,8 @@ package proxy
 import (
 	"io"
 	"sync"
+
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // bufferSize is what a side of an exchange holds in memory: the head and a piece of body.
@@ -10,14 +12,34 @@ const bufferSize = 32 << 10
 
 // buffers lends buffers: of bufferSize, and of replayMost for a body that is kept. Idle connections hold
 // none.
-type buffers struct{ pieces, bodies sync.Pool }
+type buffers struct {
+	shelves        []shelf // of the loops
+	pieces, bodies sync.Pool
+}
+
+// shelf has the buffers that the tasks of one loop have used last, and asks nobody else.
+type shelf struct {
+	free []*buffer
+	_    [40]byte // to the end of the cache line, which another loop does not write to
+}
+
+// mostShelved bounds a shelf: 2 MiB.
+const mostShelved = 64
 
 type (
 	buffer [bufferSize]byte
 	body   [replayMost]byte
 )
 
-func (b *buffers) get() []byte {
+func (b *buffers) get(t *loop.Task) []byte {
+	if t != nil {
+		s := &b.shelves[t.Loop().Index()]
+		if last := len(s.free) - 1; last >= 0 {
+			p := s.free[last]
+			s.free = s.free[:last]
+			return p[:]
+		}
+	}
 	if p, ok := b.pieces.Get().(*buffer); ok {
 		return p[:]
 	}
@@ -25,11 +47,24 @@ func (b *buffers) get() []byte {
 }
 
 // put takes a buffer of get back. One that has grown is left to the garbage collector.
-func (b *buffers) put(p []byte) {
-	if cap(p) == bufferSize {
-		b.pieces.Put((*buffer)(p[:bufferSize]))
+func (b *buffers) put(t *loop.Task, p []byte) {
+	if cap(p) != bufferSize {
+		return
 	}
+	if t != nil {
+		if s := &b.shelves[t.Loop().Index()]; len(s.free) < mostShelved {
+			s.free = append(s.free, (*buffer)(p[:bufferSize]))
+			return
+		}
+	}
+	b.pieces.Put((*buffer)(p[:bufferSize]))
 }
+
+// borrow takes a buffer for who serves the connection.
+func (c *conn) borrow() []byte { return c.srv.buffers.get(c.task) }
+
+// giveBack is the end of borrow.
+func (c *conn) giveBack(p []byte) { c.srv.buffers.put(c.task, p) }
 
 func (b *buffers) getBody() []byte {
 	if p, ok := b.bodies.Get().(*body); ok {
