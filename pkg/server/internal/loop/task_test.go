@@ -150,6 +150,7 @@ func TestRest(t *testing.T) {
 			})
 			task.Begin()
 		}
+		run(l, func(*loop.Task) {}) // all have begun before it
 		for _, s := range sockets {
 			s.SetReadDeadline(time.Unix(1, 0))
 			if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
