@@ -11,8 +11,14 @@ import (
 // echoed is a socket of l whose other end gets back what it sends, from a task.
 func echoed(t testing.TB, l *loop.Loop) net.Conn {
 	s, peer := pairTCP(t, l)
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		s.Close()
+		<-done
+	})
 	var task *loop.Task
 	task = l.NewTask(func() {
+		defer close(done)
 		s.Bind(task)
 		buf := make([]byte, 512)
 		for {
@@ -87,7 +93,7 @@ func TestRoundTripAllocates(t *testing.T) {
 // A connection that comes and goes.
 func BenchmarkAccept(b *testing.B) {
 	g := start(b, 1)
-	l, a := accepting(b, "tcp", "127.0.0.1:0")
+	l, a := accepting(b, g, "tcp", "127.0.0.1:0")
 	for name, accept := range map[string]func() (io.Closer, error){
 		"loop": func() (io.Closer, error) { return a.Next(g.Pick) },
 		"net":  func() (io.Closer, error) { return l.Accept() },

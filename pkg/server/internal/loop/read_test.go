@@ -157,6 +157,22 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
+// A loop that sleeps until a deadline is woken by an earlier one, and by no later one.
+func TestEarlierDeadline(t *testing.T) {
+	l := start(t, 1).Any()
+	s, _ := pair(t, l)
+	s.SetReadDeadline(time.Now().Add(time.Hour))
+	until(t, "the loop to sleep", l.Asleep)
+	s.SetReadDeadline(time.Now().Add(2 * time.Hour))
+	if !l.Asleep() {
+		t.Error("woken to look at a deadline later")
+	}
+	s.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+	if got, err := readAll(s); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read %q and %v", got, err)
+	}
+}
+
 // Poll says what the loop has been told, ReadNow looks. The task does not leave the loop between the two.
 func TestLooks(t *testing.T) {
 	l := start(t, 1).Any()

@@ -2,10 +2,12 @@ package loop_test
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,5 +196,12 @@ func TestCloseTwice(t *testing.T) {
 	g.Close()
 	if _, err := f.Stat(); err != nil {
 		t.Error(err)
+	}
+	_, there := pairNet(t)
+	if _, err := g.Any().Take(there); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("taken by a loop that has ended: %v", err)
+	}
+	if err := there.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("what was not taken is still open: %v", err)
 	}
 }
