@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -129,6 +130,22 @@ func TestMove(t *testing.T) {
 		}
 		s.Bind(nil)
 	})
+}
+
+// The loop that a socket has moved to tells of room to write, too.
+func TestMoveWriting(t *testing.T) {
+	g := start(t, 3)
+	s, peer := pair(t, g.Any())
+	go io.Copy(io.Discard, peer)
+	for range 2 * g.Len() {
+		run(g.Any(), func(task *loop.Task) {
+			s.Bind(task)
+			if n, err := s.Write(large); n != len(large) || err != nil {
+				t.Errorf("wrote %d and %v", n, err)
+			}
+			s.Bind(nil)
+		})
+	}
 }
 
 // Coroutines are kept for the next tasks, and go when nobody has needed them for a while. Then nothing wakes a loop.
