@@ -4,15 +4,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
@@ -284,30 +280,20 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What epoll cannot wait for is an error, and no wait for ever.
+// Where the kernel does not wait for a socket, that is an error, and no wait for ever.
 func TestCannotWait(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, []byte("abc"), 0o600); err != nil {
-		t.Fatal(err)
+	g := start(t, 1)
+	s, _ := pair(t, g.Any())
+	g.Close()
+	if _, err := s.ReadNow(make([]byte, 8)); err != loop.ErrWait {
+		t.Errorf("read: %v, want %v", err, loop.ErrWait)
 	}
-	l := start(t, 1).Any()
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
+	if waits, err := s.Await(g.Any().NewTask(func() {})); waits || !errors.Is(err, syscall.EBADF) {
+		t.Errorf("waits %v, %v", waits, err)
 	}
-	s := l.New(fd, "file", netip.AddrPort{})
-	run(l, func(task *loop.Task) {
-		s.Bind(task)
-		buf := make([]byte, 8)
-		if n, err := s.Read(buf); n != 3 || err != nil {
-			t.Fatalf("read %d and %v", n, err)
+	for name, err := range map[string]error{"read": second(s.Read(make([]byte, 8))), "wait": s.Wait(), "write": second(s.Write(large))} {
+		if !errors.Is(err, syscall.EBADF) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if waits, err := s.Await(task); waits || !errors.Is(err, syscall.EPERM) {
-			t.Errorf("waits %v, %v", waits, err)
-		}
-		if _, err := s.Read(buf); !errors.Is(err, syscall.EPERM) {
-			t.Errorf("read: %v", err)
-		}
-		s.Close()
-	})
+	}
 }
