@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,12 +49,12 @@ func (b *builder) openListeners() error {
 			}
 			next.Listener = b.before.listeners[l.From].Listener
 		} else {
-			socket, err := b.openSocket(c, l.To)
+			socket, file, err := b.openSocket(c, l.To)
 			if err != nil {
 				return err
 			}
 			b.undo.add(closer(socket))
-			if next.Listener, err = proxy.NewListener(b.server.loops.Any(), socket, next.terms); err != nil {
+			if next.Listener, err = proxy.NewListener(b.server.loops.Any(), socket, file, next.terms); err != nil {
 				return err
 			}
 			b.undo.add(closer(next))
@@ -66,12 +67,16 @@ func (b *builder) openListeners() error {
 // errBound is why a socket cannot be shared or withdrawn from sharing: the kernel asks when it is bound.
 var errBound = errors.New("reuse_port cannot change while the socket is open")
 
-// openSocket takes the socket that was opened for us, or opens one.
-func (b *builder) openSocket(l config.Listener, i int) (net.Listener, error) {
+// openSocket takes the socket that was opened for us, or opens one. The file is that of a unix socket of our own.
+func (b *builder) openSocket(l config.Listener, i int) (socket net.Listener, file string, err error) {
 	if socket := b.server.inherited.take(l.Name, l.Address); socket != nil {
-		return socket, nil
+		return socket, "", nil
 	}
-	return listenShared(l.Address, listenerKey(i, "address"), l.ReusePort)
+	if path, ok := strings.CutPrefix(l.Address, "unix:"); ok {
+		file = path
+	}
+	socket, err = listenShared(l.Address, listenerKey(i, "address"), l.ReusePort)
+	return socket, file, err
 }
 
 // terms are how the connections of a listener are served; source is nil without TLS.

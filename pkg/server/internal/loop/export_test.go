@@ -7,5 +7,12 @@ func (l *Loop) Sleeps() bool {
 	return l.asleep && l.until == 0
 }
 
+// Asleep is true while the loop waits, for whatever.
+func (l *Loop) Asleep() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asleep
+}
+
 // Load is how many sockets the loop has that were accepted.
 func (l *Loop) Load() int { return int(l.load.Load()) }

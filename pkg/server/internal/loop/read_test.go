@@ -4,14 +4,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
@@ -156,6 +153,22 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
+// A loop that sleeps until a deadline is woken by an earlier one, and by no later one.
+func TestEarlierDeadline(t *testing.T) {
+	l := start(t, 1).Any()
+	s, _ := pair(t, l)
+	s.SetReadDeadline(time.Now().Add(time.Hour))
+	until(t, "the loop to sleep", l.Asleep)
+	s.SetReadDeadline(time.Now().Add(2 * time.Hour))
+	if !l.Asleep() {
+		t.Error("woken to look at a deadline later")
+	}
+	s.SetReadDeadline(time.Now().Add(5 * time.Millisecond))
+	if got, err := readAll(s); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read %q and %v", got, err)
+	}
+}
+
 // Poll says what the loop has been told, ReadNow looks. The task does not leave the loop between the two.
 func TestLooks(t *testing.T) {
 	l := start(t, 1).Any()
@@ -267,33 +280,20 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// What the kernel does not wait for is an error, and no wait for ever. Here it waits for the descriptor already.
+// Where the kernel does not wait for a socket, that is an error, and no wait for ever.
 func TestCannotWait(t *testing.T) {
-	l := start(t, 1).Any()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
+	g := start(t, 1)
+	s, _ := pair(t, g.Any())
+	g.Close()
+	if _, err := s.ReadNow(make([]byte, 8)); err != loop.ErrWait {
+		t.Errorf("read: %v, want %v", err, loop.ErrWait)
 	}
-	defer unix.Close(fds[1])
-	first, second := l.New(fds[0], "unix", netip.AddrPort{}), l.New(fds[0], "unix", netip.AddrPort{})
-	run(l, func(task *loop.Task) {
-		defer first.Close()
-		buf := make([]byte, 8)
-		if _, err := second.ReadNow(buf); err != loop.ErrWait {
-			t.Errorf("read: %v, want %v", err, loop.ErrWait)
+	if waits, err := s.Await(g.Any().NewTask(func() {})); waits || !errors.Is(err, syscall.EBADF) {
+		t.Errorf("waits %v, %v", waits, err)
+	}
+	for name, err := range map[string]error{"read": second(s.Read(make([]byte, 8))), "wait": s.Wait(), "write": second(s.Write(large))} {
+		if !errors.Is(err, syscall.EBADF) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := first.ReadNow(buf); err != loop.ErrWait {
-			t.Errorf("read: %v, want %v", err, loop.ErrWait)
-		}
-		if waits, err := first.Await(l.NewTask(func() {})); !waits || err != nil {
-			t.Errorf("the first one: waits %v, %v", waits, err)
-		}
-		second.Bind(task)
-		if waits, err := second.Await(task); waits || !errors.Is(err, syscall.EEXIST) {
-			t.Errorf("waits %v, %v", waits, err)
-		}
-		if _, err := second.Read(buf); !errors.Is(err, syscall.EEXIST) {
-			t.Errorf("read: %v", err)
-		}
-	})
+	}
 }

@@ -64,7 +64,8 @@ func (l *Loop) accepted(fd int, network string, peer netip.AddrPort) *Socket {
 	return s
 }
 
-// Take makes a socket of a connection, which is closed: its descriptor lives on.
+// Take makes a socket of a connection, which is closed: its descriptor lives on. The socket is waited for from the
+// beginning, so that a kernel without room for that (ENOSPC, epoll_ctl(2)) says so here and not in the middle of a read.
 func (l *Loop) Take(c net.Conn) (*Socket, error) {
 	defer c.Close()
 	sc, ok := c.(syscall.Conn)
@@ -79,7 +80,12 @@ func (l *Loop) Take(c net.Conn) (*Socket, error) {
 	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		peer = a.AddrPort()
 	}
-	return l.New(fd, c.RemoteAddr().Network(), peer), nil
+	s := l.New(fd, c.RemoteAddr().Network(), peer)
+	if err := s.enrol(); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("taking over connection: %w", err)
+	}
+	return s, nil
 }
 
 // duplicate is a second descriptor of a socket. It is non-blocking, as the first one is.

@@ -2,10 +2,13 @@ package loop_test
 
 import (
 	"errors"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,6 +132,22 @@ func TestMove(t *testing.T) {
 	})
 }
 
+// The loop that a socket has moved to tells of room to write, too.
+func TestMoveWriting(t *testing.T) {
+	g := start(t, 3)
+	s, peer := pair(t, g.Any())
+	go io.Copy(io.Discard, peer)
+	for range 2 * g.Len() {
+		run(g.Any(), func(task *loop.Task) {
+			s.Bind(task)
+			if n, err := s.Write(large); n != len(large) || err != nil {
+				t.Errorf("wrote %d and %v", n, err)
+			}
+			s.Bind(nil)
+		})
+	}
+}
+
 // Coroutines are kept for the next tasks, and go when nobody has needed them for a while. Then nothing wakes a loop.
 func TestRest(t *testing.T) {
 	const tasks = 100
@@ -150,6 +169,7 @@ func TestRest(t *testing.T) {
 			})
 			task.Begin()
 		}
+		run(l, func(*loop.Task) {}) // all have begun before it
 		for _, s := range sockets {
 			s.SetReadDeadline(time.Unix(1, 0))
 			if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -193,5 +213,12 @@ func TestCloseTwice(t *testing.T) {
 	g.Close()
 	if _, err := f.Stat(); err != nil {
 		t.Error(err)
+	}
+	_, there := pairNet(t)
+	if _, err := g.Any().Take(there); !errors.Is(err, syscall.EBADF) {
+		t.Errorf("taken by a loop that has ended: %v", err)
+	}
+	if err := there.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("what was not taken is still open: %v", err)
 	}
 }

@@ -66,6 +66,13 @@ func (s *Socket) Await(t *Task) (waits bool, err error) {
 	return true, nil
 }
 
+// enrol has the loop wait for s before anybody does.
+func (s *Socket) enrol() error {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	return s.watch(&s.in)
+}
+
 // watch has the loop told about d. The caller holds d.mu.
 func (s *Socket) watch(d *side) error {
 	if d.watched {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -29,37 +30,48 @@ type Terms struct {
 
 // Listener is a listening socket with its terms.
 type Listener struct {
-	socket  net.Listener
 	accepts *loop.Acceptor
+	addr    net.Addr
+	file    string // goes with the socket; empty: none
+	closed  atomic.Bool
 	terms   atomic.Pointer[Terms]
 	retired atomic.Bool
 	stats   listenerStats
 }
 
-// NewListener makes the Listener of a socket, for whose connections a loop waits; the terms are required. The socket is
-// the Listener's, unless it fails.
-func NewListener(on *loop.Loop, socket net.Listener, t Terms) (*Listener, error) {
+// NewListener makes the Listener of a socket, for whose connections a loop waits; the terms are required. file is that of
+// a unix socket, which is removed when the Listener is closed; empty: none is. The socket is the Listener's, unless it
+// fails.
+func NewListener(on *loop.Loop, socket net.Listener, file string, t Terms) (*Listener, error) {
 	accepts, err := on.Accept(socket)
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{socket: socket, accepts: accepts}
+	l := &Listener{accepts: accepts, addr: socket.Addr(), file: file}
+	// Go's poller would be told of every connection too. The loop has a descriptor of its own.
+	if u, ok := socket.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(false)
+	}
+	socket.Close()
 	l.SetTerms(t)
 	return l, nil
 }
 
 // Addr is where it listens.
-func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
+func (l *Listener) Addr() net.Addr { return l.addr }
 
 // SetDeadline ends accepting at a time.
 func (l *Listener) SetDeadline(t time.Time) error { return l.accepts.SetDeadline(t) }
 
 // Close closes the socket. A second one does nothing.
 func (l *Listener) Close() error {
-	if err := l.accepts.Close(); errors.Is(err, net.ErrClosed) {
-		return err
+	if l.closed.Swap(true) {
+		return net.ErrClosed
 	}
-	return l.socket.Close()
+	if l.file != "" {
+		os.Remove(l.file) // before the next one can take its place
+	}
+	return l.accepts.Close()
 }
 
 // SetTerms changes the terms of connections that are accepted from now on. The socket and the connections

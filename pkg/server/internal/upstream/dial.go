@@ -126,7 +126,8 @@ func stage(err error) Stage {
 // shortage is true if it was we who had no room for another connection.
 func shortage(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
-		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
+		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM) ||
+		errors.Is(err, syscall.ENOSPC) // of sockets that are waited for (epoll_ctl(2))
 }
 
 // lookupNeeds is how many descriptors a lookup may have open at once: a file of the system's, and a socket for each
