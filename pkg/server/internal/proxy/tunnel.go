@@ -1,11 +1,13 @@
 package proxy
 
 import (
+	"cmp"
 	"io"
 	"time"
 
 	"github.com/scalws/scalws/pkg/lb"
 	"github.com/scalws/scalws/pkg/server/internal/http1"
+	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
 // upgraded is true if a 101 is an answer to what was asked (RFC 9110 section 15.2.2).
@@ -52,21 +54,42 @@ func (x *exchange) carryTunnel() {
 	m.SetDeadline(time.Time{})
 	early := c.in.bytes()
 	c.in.use(len(early))
+	x.wire.release(x)
+	c.giveBack(c.out)
+	c.out = nil
+	var plain *loop.Socket
+	if c.tls == nil {
+		plain = c.sock
+	}
 	up := make(chan int64, 1)
 	go func() {
 		n, err := m.Write(early)
-		up <- int64(n) + carryBytes(m, c.nc, err)
+		up <- int64(n) + c.carryBytes(m, c.nc, plain, err)
 	}()
-	x.out += carryBytes(c.nc, m, nil)
+	x.out += c.carryBytes(c.nc, m, m.Plain(), nil)
 	x.up.received += <-up
 }
 
 // carryBytes copies until the sender ends, then ends that direction at the receiver. A receiver that is gone
-// ends the sender too.
-func carryBytes(to io.Writer, from io.Reader, err error) int64 {
+// ends the sender too. Where the sender is a socket, plain, there is no buffer while it is silent.
+func (c *conn) carryBytes(to io.Writer, from io.Reader, plain *loop.Socket, err error) int64 {
 	var n int64
-	if err == nil {
-		n, err = io.Copy(to, from)
+	for err == nil {
+		if plain != nil {
+			plain.Wait() // what ends it, ends the read
+		}
+		buf := c.borrow()
+		var got, sent int
+		if got, err = from.Read(buf); got > 0 {
+			var failed error
+			sent, failed = to.Write(buf[:got])
+			err = cmp.Or(failed, err)
+		}
+		c.giveBack(buf)
+		n += int64(sent)
+	}
+	if err == io.EOF {
+		err = nil
 	}
 	if w, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
 		err = w.CloseWrite()

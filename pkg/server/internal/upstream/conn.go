@@ -32,6 +32,14 @@ func (c *Conn) Bind(t *loop.Task) { c.socket.Bind(t) }
 // Wait waits until something has come, as a read would.
 func (c *Conn) Wait() error { return c.socket.Wait() }
 
+// Plain is the socket of a connection without TLS; nil: there is TLS.
+func (c *Conn) Plain() *loop.Socket {
+	if c.records != nil {
+		return nil
+	}
+	return c.socket
+}
+
 // open looks at the socket without waiting. It is bound to who will use it. An idle connection has nothing to say: the end of the
 // stream, an error, and bytes that nobody asked for all mean that it cannot carry another request.
 func (c *Conn) open() bool {
