@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"syscall"
@@ -185,8 +186,8 @@ func (x *exchange) await(lease *lb.Lease, limit time.Time) (r result, stale bool
 	x.resp.Reset()
 	for {
 		n, err := x.resp.Parse(w.in.bytes(), memberLimits, x.req.Method == http1.HEAD)
-		if err != nil || n > 0 && x.resp.Status == 101 && !x.upgraded() {
-			return x.failed(lb.FailureDetail(lb.MalformedResponse, detail(err, "101 to a request that asked for no upgrade"))), false
+		if err != nil || n > 0 && x.resp.Status == 101 && !(x.upgraded() && bytes.EqualFold(x.resp.Upgrade, x.req.Upgrade)) {
+			return x.failed(lb.FailureDetail(lb.MalformedResponse, detail(err, "101 to a protocol that the request did not ask for"))), false
 		}
 		if n > 0 {
 			w.in.use(n)

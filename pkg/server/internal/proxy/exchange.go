@@ -234,7 +234,7 @@ func (x *exchange) next(key lb.Key, tried *lb.Tried, r result) (lb.Lease, bool) 
 		Progress:      r.progress,
 		Outcome:       r.outcome,
 	}, tried)
-	if !may {
+	if !may || x.c.gone() { // nobody waits for another attempt
 		return lb.Lease{}, false
 	}
 	return x.pool.Engine.Retry(x.now, key, tried)

@@ -206,6 +206,9 @@ func (s *stream) writeHead() {
 		}
 	}
 	if s.resp.Status < 200 {
+		// The library's writer may still read the fields when the stream is reset and WriteHeader has returned
+		// (https://go.dev/issue/67940). Where there is a length it reads a copy, which has none.
+		h["Content-Length"] = nil
 		s.w.WriteHeader(s.resp.Status)
 		clear(h)
 		return
