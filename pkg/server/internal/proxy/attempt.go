@@ -316,7 +316,7 @@ func (x *exchange) broken(err error) result {
 	case x.up.failed():
 		status, reason := fault(x.up.fault.Load()).answer()
 		return x.neutral(status, reason)
-	case errors.Is(err, errSlow) && x.up.carrying && x.up.onClient.Load():
+	case errors.Is(err, errSlow) && x.up.awaited(x.now.Add(-x.runtime.ResponseTimeout/2)):
 		return x.neutral(504, "the request body did not arrive before the response timeout")
 	case errors.Is(err, errSlow):
 		return x.slow()

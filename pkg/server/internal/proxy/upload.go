@@ -66,7 +66,7 @@ type upload struct {
 	begun    atomic.Bool // some of the body has come
 	whole    atomic.Bool // all of it has come
 	fault    atomic.Uint32
-	onClient atomic.Bool // the carrier waits for the client, not for the member
+	giving   atomic.Int64 // when the carrier began to hand the member a piece, in Unix nanoseconds; 0: it does not
 	stop     atomic.Bool
 	answered atomic.Bool // a final head came: a fault of the client no longer cuts the member off
 	carrying bool
@@ -193,7 +193,7 @@ func (u *upload) carry(m *upstream.Conn, sent int) {
 func (u *upload) carryKept(m *upstream.Conn, sent int) error {
 	for {
 		if sent < len(u.kept) {
-			if _, err := m.Write(u.kept[sent:]); err != nil {
+			if _, err := u.give(m, u.kept[sent:]); err != nil {
 				return err
 			}
 			sent = len(u.kept)
@@ -225,7 +225,7 @@ func (u *upload) carryLength(m *upstream.Conn) error {
 		if left == 0 {
 			u.whole.Store(true)
 		}
-		if _, err := m.Write(p[:n]); err != nil {
+		if _, err := u.give(m, p[:n]); err != nil {
 			return err
 		}
 	}
@@ -325,7 +325,7 @@ func (u *upload) encode(m *upstream.Conn, data []byte) error {
 		if err := u.push(m); err != nil {
 			return err
 		}
-		if _, err := m.Write(data); err != nil {
+		if _, err := u.give(m, data); err != nil {
 			return err
 		}
 	}
@@ -338,9 +338,23 @@ func (u *upload) push(m *upstream.Conn) error {
 	if len(u.enc) == 0 {
 		return nil
 	}
-	_, err := m.Write(u.enc)
+	_, err := u.give(m, u.enc)
 	u.enc = u.enc[:0]
 	return err
+}
+
+// give hands the member a piece.
+func (u *upload) give(m *upstream.Conn, p []byte) (int, error) {
+	u.giving.Store(time.Now().UnixNano())
+	defer u.giving.Store(0)
+	return m.Write(p)
+}
+
+// awaited is true while the upload is the client's to go on with: there is more to come, and the member has not refused
+// to take what came since a time.
+func (u *upload) awaited(since time.Time) bool {
+	began := u.giving.Load()
+	return u.carrying && !u.whole.Load() && (began == 0 || began > since.UnixNano())
 }
 
 // borrow takes a buffer for streaming.
@@ -374,8 +388,6 @@ func (u *upload) read(p []byte) (int, error) {
 // of deadline and stop is what lets halt end a read that is just about to begin.
 func (u *upload) wait(read func(*conn) error) error {
 	c := u.x.c
-	u.onClient.Store(true)
-	defer u.onClient.Store(false)
 	c.nc.SetReadDeadline(after(time.Now(), u.x.config.BodyReadTimeout))
 	if u.stop.Load() {
 		return errStopped
