@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -216,14 +217,22 @@ func TestReloadMovesTheAccessLog(t *testing.T) {
 	d := servertest.Start(t, setup)
 	first := filepath.Join(filepath.Dir(d.File), "access.log")
 	second := filepath.Join(t.TempDir(), "second.log")
-	d.Get("/one")
+	// get waits for the line, which is written behind the answer.
+	get := func(path, log string) {
+		d.Get(path)
+		d.Until("the line of "+path, func() bool {
+			content, err := os.ReadFile(log)
+			return err == nil && bytes.Contains(content, []byte(path))
+		})
+	}
+	get("/one", first)
 	text := d.Text(setup)
 	d.Write(strings.Replace(text, first, second, 1))
 	d.Reload()
-	d.Get("/two")
+	get("/two", second)
 	d.Write(strings.Replace(text, fmt.Sprintf("output: %q", first), fmt.Sprintf("output: %q, format: text", second), 1))
 	d.Reload()
-	d.Get("/three")
+	get("/three", second)
 	d.Write(text)
 	d.Reload()
 	d.Get("/four")

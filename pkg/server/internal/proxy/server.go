@@ -1,8 +1,8 @@
 // Package proxy is the data plane: it reads requests, asks the engine for a member, sends them there and
 // passes the answer back, once or with retries.
 //
-// One goroutine serves a client connection; a second one runs only while a request body is still
-// arriving. Every failed attempt says whose fault it was and how far it got; what follows from that,
+// A client connection is served by a task on a loop, which leaves the loop where it waits; what may block, such as an
+// upload that is still arriving, is done aside, on goroutines. Every failed attempt says whose fault it was and how far it got; what follows from that,
 // for health and for retries, are the engine's tables.
 package proxy
 
