@@ -146,6 +146,10 @@ func open() (*Loop, error) {
 func (l *Loop) Index() int { return l.index }
 
 func (l *Loop) run() {
+	// Go takes the processor away from who has had it for 10 ms, and may go on with the loop on another thread: that one
+	// has just woken up, and the system lets it wait for milliseconds.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	for l.collect() {
 		l.ready, l.again = append(l.ready, l.again...), l.again[:0]
 		for l.turn = 0; l.turn < len(l.ready); {
