@@ -100,9 +100,10 @@ type Loop struct {
 	found   []event
 	due     []*Socket
 	round   uint64
-	ready   []*Task // to run in this round
-	turn    int     // how many of them have
-	again   []*Task // to run in the next one
+	now     time.Time // when the round began
+	ready   []*Task   // to run in this round
+	turn    int       // how many of them have
+	again   []*Task   // to run in the next one
 	resting []*fiber
 	unused  int   // how many have rested since the last look at them
 	look    int64 // when the next one is due
@@ -141,6 +142,9 @@ func open() (*Loop, error) {
 	}
 	return &Loop{epoll: epoll, bell: bell}, nil
 }
+
+// Now is when this round of the loop began. It is for tasks: nothing that they have found was there later.
+func (l *Loop) Now() time.Time { return l.now }
 
 // Index is the loop's place in its group, from 0.
 func (l *Loop) Index() int { return l.index }
@@ -188,7 +192,8 @@ func (l *Loop) collect() bool {
 	l.ready = append(l.ready, l.posted...)
 	clear(l.posted)
 	l.posted = l.posted[:0]
-	now := l.clock()
+	l.now = time.Now()
+	now := l.at(l.now)
 	l.due = l.timers.pop(now, l.due)
 	closed := l.closed
 	l.mu.Unlock()

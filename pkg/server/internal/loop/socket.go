@@ -85,6 +85,7 @@ func (l *Loop) Take(c net.Conn) (*Socket, error) {
 		s.Close()
 		return nil, fmt.Errorf("taking over connection: %w", err)
 	}
+	s.in.ready = false // the loop tells what has come
 	return s, nil
 }
 

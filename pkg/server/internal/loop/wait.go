@@ -120,7 +120,8 @@ func (s *Socket) move(to *Loop) {
 	}
 	s.loop, s.rested = to, 0
 	s.in.watched, s.out.watched = false, false
-	s.in.ready = true // what the other loop has not told yet is found by trying
+	// What has come already is told by the new loop; where that cannot be, it is found by trying.
+	s.in.ready = s.in.ended || s.watch(&s.in) != nil
 	if at := soonest(s.in.deadline, s.out.deadline); at != 0 {
 		to.arm(s, at)
 	}

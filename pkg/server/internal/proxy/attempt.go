@@ -72,16 +72,17 @@ func (w *wire) drop(x *exchange) {
 		w.conn.Cut()
 		x.up.halt(w.conn)
 		w.conn = nil
-		x.c.holds(nil)
+		x.c.letsGo()
 	}
 	w.release(x)
 }
 
 // keep gives the connection back to its member.
 func (w *wire) keep(x *exchange) {
-	x.c.holds(nil)
 	w.conn.Loaded = x.up.carried
-	w.member.Put(w.conn, x.now)
+	if x.c.letsGo() {
+		w.member.Put(w.conn, x.now)
+	}
 	w.conn = nil
 	w.release(x)
 }
@@ -249,7 +250,7 @@ func (x *exchange) fill(limit time.Time, most int) error {
 		if err == nil {
 			err = w.in.fill(w.conn, most)
 		}
-		x.now = time.Now()
+		x.now = x.c.clock()
 		if err != nil && x.c.stream != nil && x.c.gone() {
 			return errClient // whose end has cut the member's work off
 		}

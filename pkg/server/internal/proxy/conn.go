@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/scalws/scalws/pkg/server/internal/loop"
@@ -49,12 +50,13 @@ type conn struct {
 	until  time.Time
 	limit  time.Duration
 
+	member  atomic.Pointer[upstream.Conn] // in use, and not cut; see holds
+	aborted atomic.Bool
+
 	// mu guards what is below, which a drain and a stop look at, and readBy while waiting.
 	mu      sync.Mutex
-	waiting bool           // for the next request: a drain may wake it
-	goAway  func()         // ends a connection of HTTP/2 with GOAWAY; nil: none
-	member  *upstream.Conn // in use; nil: none
-	aborted bool
+	waiting bool   // for the next request: a drain may wake it
+	goAway  func() // ends a connection of HTTP/2 with GOAWAY; nil: none
 }
 
 // newConn makes the conn of a connection that was accepted, out of one that has ended where there is one.
@@ -75,7 +77,8 @@ func newConn(s *Server, sock *loop.Socket, l *Listener) *conn {
 func (c *conn) reset(l *Listener, t *Terms) {
 	c.nc, c.sock, c.task, c.tls, c.stream, c.secure = nil, nil, nil, nil, nil, false
 	c.listener, c.terms, c.peer = l, t, netip.Addr{}
-	c.under, c.first, c.aborted = nil, true, false
+	c.under, c.first = nil, true
+	c.aborted.Store(false)
 	c.readBy, c.to = time.Time{}, patient{}
 	c.speaks, c.opened, c.parked = speaksNothing, false, false
 	if t == nil || t.TLS == nil {
@@ -136,6 +139,14 @@ func (c *conn) bind(t *loop.Task) {
 	if m := c.x.wire.conn; m != nil {
 		m.Bind(t)
 	}
+}
+
+// clock is the time. To a task it is that of the loop's round: what has come was there when the round began.
+func (c *conn) clock() time.Time {
+	if c.task != nil {
+		return c.task.Loop().Now()
+	}
+	return time.Now()
 }
 
 // close ends the connection, with a word of TLS if there is room for it.
@@ -328,32 +339,28 @@ func (c *conn) abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sock.Close() // TLS included: nothing is said any more
-	c.cut()
+	c.cutMember()
 }
 
-// cutMember cuts the connection to the member.
+// cutMember cuts the connection to the member. Whoever takes it out of member has it for himself: it cannot be cut once it
+// is given back and in use by another.
 func (c *conn) cutMember() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cut()
-}
-
-func (c *conn) cut() {
-	c.aborted = true
-	if c.member != nil {
-		c.member.Cut()
-	}
-}
-
-// holds tells abort which connection to a member is in use; nil: none.
-func (c *conn) holds(m *upstream.Conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.member = m
-	if c.aborted && m != nil {
+	c.aborted.Store(true)
+	if m := c.member.Swap(nil); m != nil {
 		m.Cut()
 	}
 }
+
+// holds tells cutMember which connection to a member is in use.
+func (c *conn) holds(m *upstream.Conn) {
+	c.member.Store(m)
+	if c.aborted.Load() {
+		c.cutMember()
+	}
+}
+
+// letsGo ends holds. It is false for a connection that was cut.
+func (c *conn) letsGo() bool { return c.member.Swap(nil) != nil }
 
 // release gives back what a connection does not need while it waits.
 func (c *conn) release() {
@@ -390,7 +397,7 @@ func (c *conn) write(p []byte) error {
 	} else {
 		_, err = c.tls.Write(p)
 	}
-	c.x.now = time.Now() // the client may have taken its time
+	c.x.now = c.clock() // the client may have taken its time
 	return err
 }
 

@@ -70,7 +70,7 @@ func (x *exchange) run() bool {
 func (x *exchange) reset() {
 	c, cfg := x.c, x.c.srv.config.Load()
 	x.config = cfg
-	x.started = time.Now()
+	x.started = c.clock()
 	x.now = x.started
 	x.req.Reset()
 	x.client, x.secure, x.trusted = c.peer, c.secure, false
