@@ -118,7 +118,7 @@ func underLoad(ctx context.Context, o options) (err error) {
 		return err
 	}
 	if o.gib > 0 {
-		if err := d.large(ctx, ms, o.gib<<30); err != nil {
+		if err := d.large(ctx, ms, o.gib<<30, o.race); err != nil {
 			return err
 		}
 	}

@@ -85,7 +85,6 @@ func (l *Loop) Take(c net.Conn) (*Socket, error) {
 		s.Close()
 		return nil, fmt.Errorf("taking over connection: %w", err)
 	}
-	s.in.ready = false // the loop tells what has come
 	return s, nil
 }
 

@@ -66,11 +66,13 @@ func (s *Socket) Await(t *Task) (waits bool, err error) {
 	return true, nil
 }
 
-// enrol has the loop wait for s before anybody does.
+// enrol has the loop wait for s before anybody does, and tell what has come already.
 func (s *Socket) enrol() error {
 	s.in.mu.Lock()
 	defer s.in.mu.Unlock()
-	return s.watch(&s.in)
+	err := s.watch(&s.in)
+	s.in.ready = err != nil
+	return err
 }
 
 // watch has the loop told about d. The caller holds d.mu.
