@@ -91,11 +91,14 @@ func (o *once) Close() error { return nil }
 func (o *once) Addr() net.Addr { return o.addr }
 
 // sendAway tells the client of HTTP/2 to send no more requests here. A connection that has just begun, and does
-// not know of itself yet, is told once more. The caller holds mu.
+// not know of itself yet, is told once more. The caller holds mu, and must not wait: the library may close connections on
+// the way, and a client that reads nothing has its last word wait for room.
 func (c *conn) sendAway() {
 	goAway := c.goAway
-	goAway()
-	time.AfterFunc(freshGrace, goAway)
+	go func() {
+		goAway()
+		time.AfterFunc(freshGrace, goAway)
+	}()
 }
 
 // streams serves the requests of one HTTP/2 connection. It keeps what they need to know of it, because they may
