@@ -96,8 +96,7 @@ func TestMove(t *testing.T) {
 	var hop func(n int)
 	hop = func(n int) {
 		l := g.Any()
-		var task *loop.Task
-		task = l.NewTask(func() {
+		task := l.NewTask(func() {
 			buf := make([]byte, 8)
 			for want := range 2 { // what has come before it moved, and what comes then
 				if n, err := s.Read(buf); n != 1 || err != nil || buf[0] != byte(want) {
