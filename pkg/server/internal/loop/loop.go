@@ -94,6 +94,7 @@ type Loop struct {
 	index int
 	began time.Time
 	load  atomic.Int32 // sockets that were accepted
+	shown atomic.Int64 // now, for everybody
 
 	// What follows belongs to the loop's goroutine.
 	events  [256]unix.EpollEvent
@@ -140,7 +141,9 @@ func open() (*Loop, error) {
 		unix.Close(bell)
 		return nil, err
 	}
-	return &Loop{epoll: epoll, bell: bell}, nil
+	l := &Loop{epoll: epoll, bell: bell}
+	l.shown.Store(1) // the past has passed
+	return l, nil
 }
 
 // Now is when this round of the loop began. It is for tasks: nothing that they have found was there later.
@@ -194,6 +197,7 @@ func (l *Loop) collect() bool {
 	l.posted = l.posted[:0]
 	l.now = time.Now()
 	now := l.at(l.now)
+	l.shown.Store(now)
 	l.due = l.timers.pop(now, l.due)
 	closed := l.closed
 	l.mu.Unlock()

@@ -87,6 +87,26 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// A deadline that goes by while a round lasts passes with the round after it: to the task that set it, it has then come.
+func TestDeadlineWithinRound(t *testing.T) {
+	l := start(t, 1).Any()
+	s, _ := pair(t, l)
+	run(l, func(task *loop.Task) {
+		s.Bind(task)
+		deadline := l.Now().Add(5 * time.Millisecond)
+		for !time.Now().After(deadline) { // a task that takes its time
+		}
+		s.SetReadDeadline(deadline)
+		if _, err := s.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("read ends with %v", err)
+		}
+		if now := l.Now(); now.Before(deadline) {
+			t.Errorf("the deadline passed %v before its time came", deadline.Sub(now))
+		}
+		s.Bind(nil)
+	})
+}
+
 // A socket follows the tasks that it is bound to, with what has come and with its deadlines.
 func TestMove(t *testing.T) {
 	const moves = 100

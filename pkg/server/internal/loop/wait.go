@@ -187,7 +187,9 @@ func (s *Socket) SetDeadline(t time.Time) error {
 	return s.SetWriteDeadline(t)
 }
 
-// SetReadDeadline bounds reading, a read that waits included. The zero time is no bound.
+// SetReadDeadline bounds reading, a read that waits included. The zero time is no bound. A deadline has passed when a round
+// of the loop begins after it. So it does not pass while a task looks at [Loop.Now], which stands still: who finds that a
+// deadline has passed before its time came would set it again, for ever.
 func (s *Socket) SetReadDeadline(t time.Time) error { return s.setDeadline(&s.in, t) }
 
 // SetWriteDeadline bounds writing, a write that waits included. The zero time is no bound.
@@ -205,7 +207,7 @@ func (s *Socket) setDeadline(d *side, t time.Time) error {
 	}
 	l := s.loop
 	d.deadline = l.at(t)
-	if d.deadline <= l.clock() {
+	if d.deadline <= l.shown.Load() {
 		d.late = true
 		d.wake(nil)
 	} else {
