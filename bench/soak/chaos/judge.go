@@ -108,7 +108,8 @@ func (s *story) checkOrder(f facts) error {
 			return fmt.Errorf("%s was tried after %s had answered for good", next.member.address, r.member.address)
 		}
 	}
-	if len(alive) > 0 && f.owned && alive[0].member.address != s.request.owner && !f.stalled {
+	obeyed := func(r *receipt) bool { return r.died && r.member.address == s.request.owner }
+	if len(alive) > 0 && f.owned && alive[0].member.address != s.request.owner && !f.stalled && !slices.ContainsFunc(s.receipts, obeyed) {
 		return fmt.Errorf("the cookie names %s, the request went to %s", s.request.owner, alive[0].member.address)
 	}
 	return nil

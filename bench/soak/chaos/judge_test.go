@@ -125,6 +125,10 @@ func TestJudge(t *testing.T) {
 		{"too many members", "2 members were tried", []func(*tale){second, func(t *tale) { t.request.pool.retries = 0 }}},
 		{"not in the list", "which the list did not have", []func(*tale){func(t *tale) { t.f.strangers = []string{"a:1"} }}},
 		{"against the cookie", "the cookie names b:1", []func(*tale){func(t *tale) { t.request.owner, t.f.owned = "b:1", true }}},
+		{"the cookie's member died", string(rescued), []func(*tale){second, func(t *tale) {
+			t.request.owner, t.f.owned, t.receipts[0].died = "a:1", true, true
+			t.receipts[0].act.fault = resetSilent
+		}}},
 
 		{"no line", "0 lines", []func(*tale){func(t *tale) { t.lines = nil }}},
 		{"two lines", "2 lines", []func(*tale){func(t *tale) { t.lines = append(t.lines, t.lines[0]) }}},
