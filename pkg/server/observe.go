@@ -13,7 +13,9 @@ import (
 )
 
 // logRequest hands a finished request to the access log.
-func (s *Server) logRequest(r *proxy.Record) { s.current.Load().log.Write((*accesslog.Entry)(r)) }
+func (s *Server) logRequest(r *proxy.Record, space []byte) []byte {
+	return s.current.Load().log.Write((*accesslog.Entry)(r), space)
+}
 
 func (s *Server) metricsServer() *http.Server {
 	mux := http.NewServeMux()

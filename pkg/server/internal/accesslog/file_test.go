@@ -67,7 +67,7 @@ func fileLog(t *testing.T) (l *Log, said *processLog, path string) {
 func put(l *Log, host string) {
 	e := sample()
 	e.Host = []byte(host)
-	l.Write(e)
+	l.Write(e, nil)
 	<-time.After(lookDelay + flushDelay)
 	synctest.Wait()
 }
@@ -109,11 +109,11 @@ func TestFileIsLookedAtOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _, path := fileLog(t)
 		put(l, "one")
-		l.Write(sample())
+		l.Write(sample(), nil)
 		time.Sleep(flushDelay) // this write looks
 		synctest.Wait()
 		must(t, os.Rename(path, path+".1"))
-		l.Write(sample())
+		l.Write(sample(), nil)
 		time.Sleep(flushDelay) // this one does not
 		synctest.Wait()
 		if n := len(hosts(t, path+".1")); n != 3 {

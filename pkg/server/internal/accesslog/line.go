@@ -3,6 +3,7 @@ package accesslog
 import (
 	"net/netip"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,7 @@ import (
 // byte that is not printable ASCII is put in quotes, in which \" and \\ stand for themselves and \xXX
 // for any other byte. A space is \x20 too, except in the last field: so the number of a column is the
 // same on every line, whatever a client sends.
-func appendEntry(b []byte, f format, at *second, e *Entry) []byte {
+func appendEntry(b []byte, f format, at *seconds, e *Entry) []byte {
 	b = f.first(b, `{"time":"`)
 	b = appendTime(b, at, e.Time)
 	b = f.between(b, `","listener":"`)
@@ -97,26 +98,35 @@ func (f format) end(b []byte, json string) []byte {
 // atTheEnd is the format of the last value.
 func (f format) atTheEnd() format { return format{json: f.json, spaces: true} }
 
-// second is a second as text. Formatting a time is most of a line, and many lines share one.
+// seconds keeps the newest second as text. Formatting a time is most of a line, and many lines share one.
+type seconds struct{ newest atomic.Pointer[second] }
+
 type second struct {
 	unix int64
-	text []byte
+	text string
 }
 
-// of makes it the second of t.
-func (s *second) of(t time.Time) []byte {
-	if u := t.Unix(); u != s.unix || len(s.text) == 0 {
-		s.unix = u
-		s.text = t.UTC().AppendFormat(s.text[:0], time.RFC3339)
-		s.text[len(s.text)-1] = '.' // instead of the Z
+// secondForm ends with a dot instead of the zone: milliseconds follow.
+const secondForm = "2006-01-02T15:04:05."
+
+// append appends the second of t.
+func (s *seconds) append(b []byte, t time.Time) []byte {
+	unix, newest := t.Unix(), s.newest.Load()
+	switch {
+	case newest != nil && unix == newest.unix:
+	case newest != nil && unix < newest.unix:
+		return t.UTC().AppendFormat(b, secondForm) // a request that took long
+	default:
+		newest = &second{unix, t.UTC().Format(secondForm)}
+		s.newest.Store(newest)
 	}
-	return s.text
+	return append(b, newest.text...)
 }
 
 // appendTime appends RFC 3339 in UTC with milliseconds.
-func appendTime(b []byte, at *second, t time.Time) []byte {
+func appendTime(b []byte, at *seconds, t time.Time) []byte {
 	ms := t.Nanosecond() / 1e6
-	b = append(b, at.of(t)...)
+	b = at.append(b, t)
 	return append(b, byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
 }
 

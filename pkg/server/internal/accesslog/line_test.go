@@ -48,7 +48,7 @@ func TestLineJSON(t *testing.T) {
 		`"bytes_out":5120,"duration_ms":12.34,"tenant":"acme","application":"shop","pool":"web",` +
 		`"upstream_member":"198.51.100.10:8080","upstream_attempts":2,"upstream_ms":11,` +
 		`"request_id":"5f0c2a9be1d34c77","user_agent":"curl/8.5.0"}` + "\n"
-	if diff := cmp.Diff(want, string(appendEntry(nil, format{json: true}, &second{}, sample()))); diff != "" {
+	if diff := cmp.Diff(want, string(appendEntry(nil, format{json: true}, &seconds{}, sample()))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -56,7 +56,7 @@ func TestLineJSON(t *testing.T) {
 func TestLineText(t *testing.T) {
 	const want = `2026-11-29T10:00:10.512Z http 203.0.113.9 GET shop.example.com /cart?id=7&q=a%20b HTTP/1.1 ` +
 		`200 0 5120 12.34 acme shop web 198.51.100.10:8080 2 11 5f0c2a9be1d34c77 curl/8.5.0` + "\n"
-	if diff := cmp.Diff(want, string(appendEntry(nil, format{}, &second{}, sample()))); diff != "" {
+	if diff := cmp.Diff(want, string(appendEntry(nil, format{}, &seconds{}, sample()))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -75,7 +75,7 @@ func TestLineEmpty(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, string(appendEntry(nil, format{json: tt.json}, &second{}, e))); diff != "" {
+			if diff := cmp.Diff(tt.want, string(appendEntry(nil, format{json: tt.json}, &seconds{}, e))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -92,7 +92,7 @@ func TestLineClientIP(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			e := sample()
 			e.ClientIP = netip.MustParseAddr(tt.addr)
-			got := parseJSON(t, appendEntry(nil, format{json: true}, &second{}, e))["client_ip"]
+			got := parseJSON(t, appendEntry(nil, format{json: true}, &seconds{}, e))["client_ip"]
 			if got != tt.want {
 				t.Errorf("client_ip = %v, want %q", got, tt.want)
 			}
@@ -102,7 +102,7 @@ func TestLineClientIP(t *testing.T) {
 
 // Lines share the text of a second, in whatever order requests began.
 func TestLineTime(t *testing.T) {
-	at := &second{}
+	at := &seconds{}
 	for _, want := range []string{
 		"1970-01-01T00:00:00.000Z", "1969-12-31T23:59:59.999Z", "2026-11-29T10:00:10.512Z", "2026-11-29T10:00:10.099Z",
 		"2026-11-29T10:00:09.999Z", "2026-11-29T10:00:10.007Z", "2028-02-29T23:59:59.000Z", "1970-01-01T00:00:00.001Z",
@@ -164,7 +164,7 @@ func TestLineHostileValues(t *testing.T) {
 				json bool
 				part string
 			}{{true, tt.json}, {false, tt.text}} {
-				got := string(appendEntry(nil, format{json: f.json}, &second{}, e))
+				got := string(appendEntry(nil, format{json: f.json}, &seconds{}, e))
 				if !strings.Contains(got, f.part) {
 					t.Errorf("%.200q does not contain %.200q", got, f.part)
 				}
@@ -195,7 +195,7 @@ func checkRoundTrip(t *testing.T, e *Entry) {
 	t.Helper()
 	want := wantFields(e)
 	for _, name := range []string{JSON, Text} {
-		line := appendEntry(nil, format{json: name == JSON}, &second{}, e)
+		line := appendEntry(nil, format{json: name == JSON}, &seconds{}, e)
 		if i := bytes.IndexFunc(line[:len(line)-1], func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
 			t.Fatalf("%s: byte %#x at %d of %q", name, line[i], i, line)
 		}
@@ -313,7 +313,7 @@ func parseText(t *testing.T, line []byte) map[string]string {
 func BenchmarkAppendEntry(b *testing.B) {
 	for _, name := range []string{JSON, Text} {
 		b.Run(name, func(b *testing.B) {
-			e, buf, at := sample(), make([]byte, 0, 1024), second{}
+			e, buf, at := sample(), make([]byte, 0, 1024), seconds{}
 			e.UserAgent = []byte("Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0")
 			b.ReportAllocs()
 			for b.Loop() {

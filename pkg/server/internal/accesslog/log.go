@@ -57,11 +57,10 @@ type Log struct {
 	off bool
 	log *slog.Logger
 
-	loss loss
+	loss    loss
+	seconds seconds
 
 	mu sync.Mutex
-	// second is that of the last line.
-	second second
 	// buf holds whole lines that the writer has not taken yet.
 	buf []byte
 	// next takes over from the output at buf[mark:]; nil unless Reopen was called.
@@ -124,30 +123,31 @@ func newLog(out output, o Options, path string) *Log {
 	return l
 }
 
-// Write adds a line. It does no I/O and does not allocate once the buffer has grown to its working size.
-// A line that does not fit, because the output stands still, is dropped and counted.
-func (l *Log) Write(e *Entry) {
+// Write adds a line, which it makes in space. It returns space for the next line. It does no I/O, holds nobody up for
+// longer than copying the line takes, and does not allocate once the buffers have grown to their working size. A line that
+// does not fit, because the output stands still, is dropped and counted.
+func (l *Log) Write(e *Entry, space []byte) []byte {
 	if l.off {
-		return
+		return space
 	}
+	line := appendEntry(space[:0], l.format, &l.seconds, e)
 	l.mu.Lock()
 	before := len(l.buf)
-	line := appendEntry(l.buf, l.format, &l.second, e)
-	if len(line) > maxBuffer || l.closed {
-		// What the buffer has grown by is kept, or every line that does not fit would grow it again.
-		l.buf = line[:before]
+	after := before + len(line)
+	if after > maxBuffer || l.closed {
 		l.mu.Unlock()
 		l.loss.add(1)
-		return
+		return line
 	}
-	l.buf = line
+	l.buf = append(l.buf, line...)
 	l.mu.Unlock()
 	if before == 0 {
 		signal(l.wake)
 	}
-	if before < flushSize && len(line) >= flushSize {
+	if before < flushSize && after >= flushSize {
 		signal(l.hurry)
 	}
+	return line
 }
 
 // Dropped is how many lines were lost so far, because the output stood still or failed.

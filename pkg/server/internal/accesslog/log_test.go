@@ -72,8 +72,8 @@ func TestLogWritesAfterTheDelayOnce(t *testing.T) {
 		if n := len(out.got()); n != 0 {
 			t.Fatalf("%d writes without a line", n)
 		}
-		l.Write(sample())
-		l.Write(sample())
+		l.Write(sample(), nil)
+		l.Write(sample(), nil)
 		time.Sleep(flushDelay - time.Nanosecond)
 		synctest.Wait()
 		if n := len(out.got()); n != 0 {
@@ -100,8 +100,8 @@ func TestLogWritesAtOnceWhenFull(t *testing.T) {
 		out := newMemory()
 		l := newLog(out, Options{Format: JSON}, "")
 		begin := time.Now()
-		for size := 0; size < flushSize; size += len(appendEntry(nil, format{json: true}, &second{}, sample())) {
-			l.Write(sample())
+		for size := 0; size < flushSize; size += len(appendEntry(nil, format{json: true}, &seconds{}, sample())) {
+			l.Write(sample(), nil)
 		}
 		synctest.Wait()
 		if len(out.got()) == 0 || time.Since(begin) != 0 {
@@ -115,14 +115,14 @@ func TestLogCloseWritesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
 		l := newLog(out, Options{Format: Text}, "")
-		l.Write(sample())
+		l.Write(sample(), nil)
 		begin := time.Now()
 		mustClose(t, l)
 		mustClose(t, l)
 		if got := strings.Join(out.got(), ""); strings.Count(got, "\n") != 1 || time.Since(begin) != 0 {
 			t.Errorf("%q after %s", got, time.Since(begin))
 		}
-		l.Write(sample())
+		l.Write(sample(), nil)
 		if l.Dropped() != 1 {
 			t.Errorf("Dropped() = %d for a line after Close", l.Dropped())
 		}
@@ -134,19 +134,19 @@ func TestLogTornLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := newMemory()
 		l := newLog(out, Options{Format: Text}, "")
-		length := len(appendEntry(nil, format{}, &second{}, sample()))
+		length := len(appendEntry(nil, format{}, &seconds{}, sample()))
 		out.take = length + 10
 		for range 3 {
-			l.Write(sample())
+			l.Write(sample(), nil)
 		}
 		time.Sleep(time.Second)
 		if got := l.Dropped(); got != 2 {
 			t.Errorf("Dropped() = %d, want 2", got)
 		}
-		l.Write(sample())
+		l.Write(sample(), nil)
 		mustClose(t, l)
 		lines := strings.SplitAfter(strings.Join(out.got(), ""), "\n")
-		whole := string(appendEntry(nil, format{}, &second{}, sample()))
+		whole := string(appendEntry(nil, format{}, &seconds{}, sample()))
 		if len(lines) != 4 || lines[0] != whole || lines[1] != whole[:10]+"\n" || lines[2] != whole || lines[3] != "" {
 			t.Errorf("got %q", lines)
 		}
@@ -157,7 +157,7 @@ func TestLogCloseReportsAFailedWrite(t *testing.T) {
 	out := newMemory()
 	out.take = 0
 	l := newLog(out, Options{Format: Text}, "")
-	l.Write(sample())
+	l.Write(sample(), nil)
 	if err := l.Close(); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("Close() = %v, want ENOSPC", err)
 	}
@@ -174,10 +174,10 @@ func TestLogBlockedPipe(t *testing.T) {
 	}
 	defer func() { _ = r.Close() }()
 	l := newLog(w, Options{Format: JSON}, "")
-	length := len(appendEntry(nil, format{json: true}, &second{}, sample()))
+	length := len(appendEntry(nil, format{json: true}, &seconds{}, sample()))
 	lines := 4 * maxBuffer / length
 	for range lines {
-		l.Write(sample())
+		l.Write(sample(), nil)
 	}
 	if l.Dropped() == 0 {
 		t.Error("nothing was dropped")
@@ -187,8 +187,8 @@ func TestLogBlockedPipe(t *testing.T) {
 		t.Errorf("buffer of %d bytes, room for %d", len(l.buf), cap(l.buf))
 	}
 	l.mu.Unlock()
-	e := sample()
-	if allocs := testing.AllocsPerRun(100, func() { l.Write(e) }); allocs != 0 {
+	e, space := sample(), []byte(nil)
+	if allocs := testing.AllocsPerRun(100, func() { space = l.Write(e, space) }); allocs != 0 {
 		t.Errorf("%v allocations for a line that is dropped", allocs)
 	}
 	if err := l.Close(); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -214,8 +214,8 @@ func TestLogWriteAllocatesNothing(t *testing.T) {
 			}
 			defer mustClose(t, l)
 			// The few times that a buffer grows are less than one allocation a line, which counts as none.
-			e := sample()
-			if allocs := testing.AllocsPerRun(1000, func() { l.Write(e) }); allocs != 0 {
+			e, space := sample(), []byte(nil)
+			if allocs := testing.AllocsPerRun(1000, func() { space = l.Write(e, space) }); allocs != 0 {
 				t.Errorf("%v allocations a line", allocs)
 			}
 		})
@@ -231,7 +231,7 @@ func TestLogReopenAfterRename(t *testing.T) {
 	write := func(host string) {
 		e := sample()
 		e.Host = []byte(host)
-		l.Write(e)
+		l.Write(e, nil)
 	}
 	write("one.example")
 	if err := os.Rename(path, path+".1"); err != nil {
@@ -273,7 +273,7 @@ func TestLogReopenKeepsTheOldFileOnAnError(t *testing.T) {
 	if err := l.Reopen(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Reopen() = %v, want ErrNotExist", err)
 	}
-	l.Write(sample())
+	l.Write(sample(), nil)
 	mustClose(t, l)
 	if got := hosts(t, filepath.Join(dir+".moved", "access.log")); len(got) != 1 {
 		t.Errorf("the old file has %q", got)
@@ -300,7 +300,7 @@ func TestOpenAppendsWithMode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Write(sample())
+		l.Write(sample(), nil)
 		mustClose(t, l)
 	}
 	b, err := os.ReadFile(path)
@@ -349,7 +349,7 @@ func TestOpenOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Write(sample())
+	l.Write(sample(), nil)
 	if err := errors.Join(l.Reopen(), l.Close()); err != nil || l.Dropped() != 0 {
 		t.Errorf("off: %v, %d dropped", err, l.Dropped())
 	}
@@ -383,7 +383,7 @@ func TestLogConcurrent(t *testing.T) {
 	for range writers {
 		group.Go(func() {
 			for range lines {
-				l.Write(sample())
+				l.Write(sample(), nil)
 			}
 		})
 	}
@@ -398,7 +398,7 @@ func TestLogConcurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, whole := 0, string(appendEntry(nil, format{}, &second{}, sample()))
+	total, whole := 0, string(appendEntry(nil, format{}, &seconds{}, sample()))
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -424,9 +424,9 @@ func BenchmarkLogWrite(b *testing.B) {
 			}
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
-				e := sample()
+				e, space := sample(), []byte(nil)
 				for pb.Next() {
-					l.Write(e)
+					space = l.Write(e, space)
 				}
 			})
 			if err := l.Close(); err != nil {

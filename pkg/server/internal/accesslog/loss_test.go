@@ -31,14 +31,14 @@ func TestLossIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said, out := &processLog{}, stuck{newMemory(), make(chan struct{})}
 		l := newLog(out, Options{Format: JSON, Log: said.logger()}, "")
-		l.Write(sample())
+		l.Write(sample(), nil)
 		time.Sleep(flushDelay) // the writer stands still with this line
 		synctest.Wait()
-		for range maxBuffer/len(appendEntry(nil, format{json: true}, &second{}, sample())) + 1 {
-			l.Write(sample())
+		for range maxBuffer/len(appendEntry(nil, format{json: true}, &seconds{}, sample())) + 1 {
+			l.Write(sample(), nil)
 		}
 		for range 5 {
-			l.Write(sample())
+			l.Write(sample(), nil)
 			time.Sleep(2 * calm)
 		}
 		synctest.Wait()
@@ -47,14 +47,14 @@ func TestLossIsToldOnce(t *testing.T) {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		close(out.free)
-		l.Write(sample())
+		l.Write(sample(), nil)
 		time.Sleep(2 * calm)
 		lost := l.Dropped()
 		if lost < 5 {
 			t.Errorf("Dropped() = %d", lost)
 		}
 		for range 3 {
-			l.Write(sample())
+			l.Write(sample(), nil)
 			time.Sleep(2 * calm)
 		}
 		synctest.Wait()
@@ -75,9 +75,9 @@ func TestLossThatComesAndGoes(t *testing.T) {
 			out.mu.Lock()
 			out.take = 0
 			out.mu.Unlock()
-			l.Write(sample())
+			l.Write(sample(), nil)
 			time.Sleep(time.Second)
-			l.Write(sample())
+			l.Write(sample(), nil)
 			time.Sleep(time.Second)
 		}
 		for range 20 {
@@ -85,7 +85,7 @@ func TestLossThatComesAndGoes(t *testing.T) {
 		}
 		time.Sleep(3 * calm)
 		refuse()
-		l.Write(sample())
+		l.Write(sample(), nil)
 		time.Sleep(3 * calm)
 		synctest.Wait()
 		mustClose(t, l)
@@ -107,7 +107,7 @@ func TestLossFullDisk(t *testing.T) {
 		l, err := Open(Options{Output: "/dev/full", Format: JSON, Log: said.logger()})
 		must(t, err)
 		for range 1000 {
-			l.Write(sample())
+			l.Write(sample(), nil)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -133,9 +133,9 @@ func TestLossNamedPipe(t *testing.T) {
 	must(t, err)
 	l, err := Open(Options{Output: path, Format: Text})
 	must(t, err)
-	line := appendEntry(nil, format{}, &second{}, sample())
+	line := appendEntry(nil, format{}, &seconds{}, sample())
 	for range 3 * maxBuffer / len(line) {
-		l.Write(sample())
+		l.Write(sample(), nil)
 	}
 	if l.Dropped() == 0 {
 		t.Fatal("nothing was dropped")
@@ -157,7 +157,7 @@ func TestLossNamedPipe(t *testing.T) {
 	// The buffer has room again once the reader has taken what was in it.
 	for deadline := time.Now().Add(20 * time.Second); ; {
 		before := l.Dropped()
-		if l.Write(last); l.Dropped() == before {
+		if l.Write(last, nil); l.Dropped() == before {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -183,7 +183,7 @@ func TestWritesAreFewBesideLines(t *testing.T) {
 				l := newLog(out, Options{Format: name}, "")
 				for range 1000 {
 					for range requests / 1000 {
-						l.Write(sample())
+						l.Write(sample(), nil)
 					}
 					time.Sleep(time.Millisecond)
 				}

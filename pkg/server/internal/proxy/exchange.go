@@ -266,7 +266,7 @@ func (x *exchange) leave() {
 // finish writes the log line and leaves the connection ready for the next request.
 func (x *exchange) finish() {
 	if log := x.c.srv.hooks.Log; log != nil && x.status != 0 {
-		log(x.record())
+		x.c.out = log(x.record(), x.c.out) // what it held is sent
 	}
 	x.up.close() // last: it may write over the head that the log line is made of
 }

@@ -37,6 +37,7 @@ type Record struct {
 
 // Hooks are what the data plane tells its owner. A nil hook is not called.
 type Hooks struct {
-	// Log gets every request when it is finished. It must not block and must not keep the record.
-	Log func(*Record)
+	// Log gets every request when it is finished, and space to work in, which it returns, perhaps grown. It must not block
+	// and must not keep the record.
+	Log func(r *Record, space []byte) []byte
 }
