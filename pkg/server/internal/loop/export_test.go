@@ -1,5 +1,8 @@
 package loop
 
+// Slice is the slice that the loops ask for.
+const Slice = slice
+
 // Sleeps is true while the loop waits for sockets alone: no clock will end its wait.
 func (l *Loop) Sleeps() bool {
 	l.mu.Lock()

@@ -105,6 +105,7 @@ type Loop struct {
 	ready   []*Task   // to run in this round
 	turn    int       // how many of them have
 	again   []*Task   // to run in the next one
+	fresh   []*Task   // space for sort
 	resting []*fiber
 	unused  int   // how many have rested since the last look at them
 	look    int64 // when the next one is due
@@ -157,8 +158,10 @@ func (l *Loop) run() {
 	// has just woken up, and the system lets it wait for milliseconds.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	askForShortSlices()
 	for l.collect() {
 		l.ready, l.again = append(l.ready, l.again...), l.again[:0]
+		l.sort()
 		for l.turn = 0; l.turn < len(l.ready); {
 			t := l.ready[l.turn]
 			l.turn++
@@ -170,6 +173,22 @@ func (l *Loop) run() {
 	for _, f := range l.resting {
 		f.stop()
 	}
+}
+
+// sort puts tasks that have begun before those that have not, which otherwise take their turns as they became ready. What the
+// first are about has waited longer, and when they end they leave their fibers, warm, to the others.
+func (l *Loop) sort() {
+	begun := l.ready[:0]
+	for _, t := range l.ready {
+		if t.fiber != nil {
+			begun = append(begun, t)
+		} else {
+			l.fresh = append(l.fresh, t)
+		}
+	}
+	l.ready = append(begun, l.fresh...)
+	clear(l.fresh)
+	l.fresh = l.fresh[:0]
 }
 
 // collect waits until there is something to do and gathers it. It is false at the end.

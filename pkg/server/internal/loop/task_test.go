@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/scalws/scalws/pkg/server/internal/loop"
 )
 
@@ -53,6 +55,57 @@ func TestTurns(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A task that has begun goes on before one that has not begins.
+func TestBegunFirst(t *testing.T) {
+	l := start(t, 1).Any()
+	s, peer := pair(t, l)
+	var steps []string
+	reads := make(chan struct{})
+	var begun *loop.Task
+	begun = l.NewTask(func() {
+		s.Bind(begun)
+		s.Read(make([]byte, 1))
+		steps = append(steps, "begun")
+		s.Bind(nil)
+		close(reads)
+	})
+	begun.Begin()
+	held, release := make(chan struct{}), make(chan struct{})
+	l.NewTask(func() { close(held); <-release }).Begin() // begun waits
+	<-held
+	fresh := make(chan struct{})
+	l.NewTask(func() { steps = append(steps, "fresh"); close(fresh) }).Begin()
+	say(t, peer, "x")
+	close(release)
+	<-reads
+	<-fresh
+	if got := strings.Join(steps, " "); got != "begun fresh" {
+		t.Error(got)
+	}
+}
+
+// A loop's thread asks the system for short turns, where the system knows such a wish.
+func TestShortSlices(t *testing.T) {
+	runtime.LockOSThread() // it ends with this goroutine
+	a, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	const wish = 700e3
+	a.Runtime = wish
+	if err := unix.SchedSetAttr(0, a, 0); err != nil {
+		t.Skip(err)
+	}
+	if a, err = unix.SchedGetAttr(0, 0); err != nil || a.Runtime != wish {
+		t.Skipf("this system keeps no such wish: %v, %v", a.Runtime, err)
+	}
+	run(start(t, 1).Any(), func(*loop.Task) {
+		if a, err := unix.SchedGetAttr(0, 0); err != nil || a.Runtime != loop.Slice {
+			t.Errorf("%v and %v, want %v", a.Runtime, err, loop.Slice)
+		}
+	})
 }
 
 // A task that is aside may block, and the others go on.
