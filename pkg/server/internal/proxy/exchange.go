@@ -38,6 +38,7 @@ type exchange struct {
 	pool    *Pool
 	member  string
 	tries   int
+	further int64         // how much further an OPTIONS may get; 0: it does not say
 	headAt  time.Duration // from started to the member's response head; negative: none
 
 	status int
@@ -75,7 +76,7 @@ func (x *exchange) reset() {
 	x.req.Reset()
 	x.client, x.secure, x.trusted = c.peer, c.secure, false
 	x.idField = nil
-	x.runtime, x.pool, x.member, x.tries, x.headAt = nil, nil, "", 0, -1
+	x.runtime, x.pool, x.member, x.tries, x.headAt, x.further = nil, nil, "", 0, -1, 0
 	x.status, x.out, x.began, x.keep, x.unread, x.cutOff = 0, 0, false, false, false, false
 	x.up.reset()
 }
@@ -148,7 +149,7 @@ func (x *exchange) serve() {
 		x.req.KeepAlive = false // what follows may be meant for the tunnel
 	}
 	if x.req.Method == http1.CONNECT || x.req.Method == http1.TRACE {
-		x.reject(405, "this method is not forwarded", "Allow", "GET, HEAD, OPTIONS, PUT, DELETE, POST, PATCH")
+		x.reject(405, "this method is not forwarded", "Allow", methods)
 		return
 	}
 	x.asked.Host, x.asked.Path, x.asked.Method = x.req.Host, x.req.Path, x.req.MethodText
@@ -173,6 +174,9 @@ func (x *exchange) serve() {
 			x.reject(403, "websocket is turned off here")
 			return
 		}
+	}
+	if x.lastHop() {
+		return
 	}
 	if !x.up.within(rt.MaxBody) {
 		x.reject(413, "the request body is larger than allowed")

@@ -77,7 +77,7 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 			}
 			host = true
 		case http1.FieldOther:
-			if x.config.Forwarded == ForwardRFC7239 && isXForwarded(f.Name) || poses(f.Name) {
+			if x.config.Forwarded == ForwardRFC7239 && isXForwarded(f.Name) || poses(f.Name) || x.further > 0 && http1.EqualFold(f.Name, maxForwards) {
 				continue
 			}
 		case http1.FieldExpect:
@@ -93,6 +93,9 @@ func (x *exchange) appendRequestHead(dst []byte, address string) []byte {
 	dst = edits.Append(dst)
 	dst = x.appendForwarding(dst, proto, host)
 	dst = x.appendVia(dst)
+	if x.further > 0 && !edits.Drops([]byte(maxForwards)) {
+		dst = x.appendFurther(dst)
+	}
 	dst = append(dst, "X-Request-Id: "...)
 	dst = append(dst, x.idField...)
 	dst = append(dst, "\r\n"...)
