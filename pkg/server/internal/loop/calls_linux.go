@@ -64,3 +64,12 @@ func askForShortSlices() {
 	a.Runtime = slice
 	unix.SchedSetAttr(0, a, 0)
 }
+
+// processor is the number of the one that runs this thread; nowhere, if the system does not say.
+func processor() int {
+	var cpu uint32
+	if _, _, err := syscall.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&cpu)), 0, 0); err != 0 {
+		return nowhere
+	}
+	return int(cpu)
+}

@@ -1,5 +1,36 @@
 package loop
 
+import "golang.org/x/sys/unix"
+
+// BusyFor is how long after a round its loop counts as busy.
+const BusyFor = busyFor
+
+var (
+	Processor = processor
+	Move      = move
+)
+
+// Loops are the loops by index.
+func (g *Group) Loops() []*Loop { return g.loops }
+
+// Pretend has others see the loop busy on a processor, as of a time.
+func (l *Loop) Pretend(cpu int, now int64) {
+	l.cpu.Store(int32(cpu))
+	l.shown.Store(now)
+}
+
+// Unsettle has the loop look at its processor in its next round. It is for tasks.
+func (l *Loop) Unsettle() { l.settled = 0 }
+
+// Clock is what a loop's rounds are counted by.
+func (l *Loop) Clock() int64 { return l.clock() }
+
+// Clashes is true where the loop would leave a processor.
+func (l *Loop) Clashes(cpu int, now int64) bool { return l.clashes(cpu, now) }
+
+// Free are those processors that it would go to.
+func (l *Loop) Free(allowed unix.CPUSet, now int64) unix.CPUSet { return l.free(allowed, now) }
+
 // Slice is the slice that the loops ask for.
 const Slice = slice
 

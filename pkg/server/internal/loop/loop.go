@@ -42,6 +42,9 @@ func Start(n int) (*Group, error) {
 		}
 		l.index, l.began = len(g.loops), g.began
 		g.loops = append(g.loops, l)
+	}
+	for _, l := range g.loops {
+		l.peers = g.loops
 		g.done.Go(l.run)
 	}
 	return g, nil
@@ -95,6 +98,8 @@ type Loop struct {
 	began time.Time
 	load  atomic.Int32 // sockets that were accepted
 	shown atomic.Int64 // now, for everybody
+	cpu   atomic.Int32 // the processor, when it last looked
+	peers []*Loop      // all of the group, by index
 
 	// What follows belongs to the loop's goroutine.
 	events  [256]unix.EpollEvent
@@ -110,6 +115,7 @@ type Loop struct {
 	unused  int   // how many have rested since the last look at them
 	look    int64 // when the next one is due
 	roused  bool  // goroutines were made ready to run
+	settled int64 // when it looks at its processor again
 
 	mu     sync.Mutex
 	posted []*Task // made ready by others
@@ -144,6 +150,7 @@ func open() (*Loop, error) {
 	}
 	l := &Loop{epoll: epoll, bell: bell}
 	l.shown.Store(1) // the past has passed
+	l.cpu.Store(nowhere)
 	return l, nil
 }
 
@@ -221,6 +228,7 @@ func (l *Loop) collect() bool {
 	closed := l.closed
 	l.mu.Unlock()
 	l.thin(now)
+	l.spread(now)
 
 	for i, e := range l.found {
 		e.s.happened(l, e.what)
