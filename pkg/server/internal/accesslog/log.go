@@ -13,9 +13,9 @@ const (
 	// maxBuffer bounds the bytes that wait for the output; what does not fit is dropped. It is a quarter of a
 	// second at 45,000 requests a second.
 	maxBuffer = 4 << 20
-	// flushSize is how full the buffer gets before it is written ahead of flushDelay: some 1,300 lines, so that
+	// flushSize is how full the buffer gets before it is written ahead of flushDelay: some 700 lines, so that
 	// a write and what wakes the writer are few beside the requests.
-	flushSize = 512 << 10
+	flushSize = 256 << 10
 	// flushDelay is how long a line waits at most; with the write itself a line is out within a second.
 	flushDelay = 250 * time.Millisecond
 	// closeDelay is how long Close waits for the output, and then for the writer to give up.

@@ -7,28 +7,26 @@ import (
 )
 
 // write is the single writer. It sleeps until there is a line, then gives others flushDelay to join it
-// unless the buffer fills up before. While lines keep coming it does not sleep in between: it would be woken
-// by the next line, for nothing but to wait.
+// unless the buffer fills up before.
 func (l *Log) write() {
 	defer close(l.done)
 	w := writer{log: l, out: l.out}
 	timer := time.NewTimer(flushDelay)
 	defer timer.Stop()
-	for quitting, idle := false, true; !quitting; {
-		if idle {
-			select {
-			case <-l.wake:
-			case <-l.quit: // still closed below
-			}
-		}
-		timer.Reset(flushDelay)
+	for quitting := false; !quitting; {
 		select {
-		case <-timer.C:
-		case <-l.hurry:
+		case <-l.wake:
+			timer.Reset(flushDelay)
+			select {
+			case <-timer.C:
+			case <-l.hurry:
+			case <-l.quit:
+				quitting = true
+			}
 		case <-l.quit:
 			quitting = true
 		}
-		idle = !w.flush()
+		w.flush()
 	}
 	// An error of the last write matters more than one of closing.
 	if err := w.out.Close(); w.err == nil {
@@ -53,8 +51,8 @@ type writer struct {
 	place place
 }
 
-// flush swaps the buffers and writes. Only the swap holds the mutex. It is false where there was nothing.
-func (w *writer) flush() bool {
+// flush swaps the buffers and writes. Only the swap holds the mutex.
+func (w *writer) flush() {
 	l := w.log
 	l.mu.Lock()
 	full := l.buf
@@ -75,7 +73,6 @@ func (w *writer) flush() bool {
 		w.lines(full[mark:])
 	}
 	w.spare = full
-	return len(full) > 0
 }
 
 // switchTo makes next the output.
