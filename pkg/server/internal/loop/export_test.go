@@ -13,14 +13,15 @@ var (
 // Loops are the loops by index.
 func (g *Group) Loops() []*Loop { return g.loops }
 
-// Pretend has others see the loop busy on a processor, as of a time.
-func (l *Loop) Pretend(cpu int, now int64) {
+// Pretend has others see the loop in a round on a processor, as of a time, or after one.
+func (l *Loop) Pretend(cpu int, now int64, awake bool) {
 	l.cpu.Store(int32(cpu))
 	l.shown.Store(now)
+	l.awake.Store(awake)
 }
 
-// Unsettle has the loop look at its processor in its next round. It is for tasks.
-func (l *Loop) Unsettle() { l.settled = 0 }
+// Unsettle has the loop look at its processor in its next round, for the last time before it moves. It is for tasks.
+func (l *Loop) Unsettle() { l.settled, l.met = 0, meetings-1 }
 
 // Clock is what a loop's rounds are counted by.
 func (l *Loop) Clock() int64 { return l.clock() }

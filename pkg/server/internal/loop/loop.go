@@ -98,6 +98,7 @@ type Loop struct {
 	began time.Time
 	load  atomic.Int32 // sockets that were accepted
 	shown atomic.Int64 // now, for everybody
+	awake atomic.Bool  // in a round
 	cpu   atomic.Int32 // the processor, when it last looked
 	peers []*Loop      // all of the group, by index
 
@@ -116,6 +117,7 @@ type Loop struct {
 	look    int64 // when the next one is due
 	roused  bool  // goroutines were made ready to run
 	settled int64 // when it looks at its processor again
+	met     int   // looks in a row that found another loop there
 
 	mu     sync.Mutex
 	posted []*Task // made ready by others
@@ -206,6 +208,7 @@ func (l *Loop) collect() bool {
 		runtime.Gosched()
 	}
 	n := l.wait()
+	l.awake.Store(true)
 	l.round++
 
 	l.mu.Lock()
@@ -264,6 +267,9 @@ func (l *Loop) wait() int {
 	}
 	l.asleep = timeout != 0
 	l.mu.Unlock()
+	if timeout != 0 {
+		l.awake.Store(false)
+	}
 	n, err := epollWait(l.epoll, l.events[:], timeout)
 	if err != 0 && err != syscall.EINTR {
 		panic(fmt.Sprintf("waiting for sockets: %v", err)) // the descriptor is ours: cannot happen

@@ -9,13 +9,16 @@ import (
 
 // Two busy loops on one processor wait for each other, and all their connections with them, while another processor may
 // do what could as well be done here. The system leaves them there for many milliseconds: to it they are two threads
-// like any. So a loop that finds another one on its processor moves to one that no loop uses.
+// like any. So a loop that finds again and again that another one waits for its processor moves to one that no loop uses.
 //
-// It is moved, not bound: whoever else needs this processor may push it away again.
+// It is moved, not bound: whoever else needs this processor may push it away again. And once is not often: loops that
+// wake each other, to hand over new connections, are best off close to each other.
 
 const (
 	// lookDelay is how often a busy loop looks at where it is.
 	lookDelay = int64(time.Millisecond)
+	// meetings is how many looks in a row have to find the same before the loop moves.
+	meetings = 3
 	// moveDelay is how long a loop stays, at least, where it went: the others have looked by then.
 	moveDelay = 5 * lookDelay
 	// busyFor is how long after a round has begun its loop still counts as busy.
@@ -34,18 +37,23 @@ func (l *Loop) spread(now int64) {
 	cpu := processor()
 	l.cpu.Store(int32(cpu))
 	if !l.clashes(cpu, now) {
+		l.met = 0
 		return
 	}
-	l.settled = now + moveDelay
+	if l.met++; l.met < meetings {
+		return
+	}
+	l.met, l.settled = 0, now+moveDelay
 	if err := l.leave(now); err != nil {
 		l.settled = math.MaxInt64
 	}
 }
 
-// clashes is true where an earlier loop of the group is busy on the processor: of two loops, one moves.
+// clashes is true where an earlier loop of the group is in a round on this processor, so that it waits for it. Of two loops,
+// one moves.
 func (l *Loop) clashes(cpu int, now int64) bool {
 	for _, p := range l.peers[:l.index] {
-		if p.busy(now) && int(p.cpu.Load()) == cpu {
+		if p.awake.Load() && p.busy(now) && int(p.cpu.Load()) == cpu {
 			return true
 		}
 	}
