@@ -162,7 +162,9 @@ func TestReloadsLeaveNothingBehind(t *testing.T) {
 		d.Change(setup)
 		d.Sequence(2)
 	}
-	change(0)
+	for n := range 10 {
+		change(n) // until each loop has the coroutines that it keeps
+	}
 	goroutines := func() string { return d.Metric("go_goroutines") }
 	m[0].WaitOpen(1)
 	m[1].WaitOpen(1)
