@@ -21,3 +21,16 @@ func (s *Server) SlowRound(event func(), length time.Duration) {
 	event()
 	close(release)
 }
+
+// SlowTask has a loop run a task that takes a time, and event happen meanwhile.
+func (s *Server) SlowTask(event func(), length time.Duration) {
+	l := s.loops.Any()
+	running := make(chan struct{})
+	l.NewTask(func() {
+		close(running)
+		for time.Since(l.Now()) < length {
+		}
+	}).Begin()
+	<-running
+	event()
+}

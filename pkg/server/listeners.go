@@ -1,13 +1,13 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/scalws/scalws/internal/config"
 	"github.com/scalws/scalws/pkg/server/internal/certs"
@@ -108,7 +108,7 @@ func (s *Server) carryOutListeners(before, next *generation) {
 	}
 	for _, l := range next.listeners {
 		if !had[l.Listener] {
-			s.serve(func() error { return s.proxy.Serve(l.Listener) })
+			s.accept(l)
 			s.log.Info("listening", "listener", l.name, "address", l.Addr().String())
 		}
 	}
@@ -118,19 +118,15 @@ func (s *Server) carryOutListeners(before, next *generation) {
 // retire ends one listener as a drain ends all of them.
 func (s *Server) retire(l listener) {
 	s.proxy.Retire(l.Listener) // first: with max_connections used up, nothing of the backlog would be let in
-	stopAccepting(l)
-	time.Sleep(backlogTime)
-	l.Close()
+	s.finish(context.Background(), l)
 	s.log.Info("listening no more", "listener", l.name, "address", l.Addr().String())
 }
 
-// backlogTime is how long a listener still takes connections after a stop: those that the kernel has
-// accepted already would be reset otherwise.
-const backlogTime = 20 * time.Millisecond
-
-// stopAccepting ends accepting after backlogTime.
-func stopAccepting(l listener) {
-	l.SetDeadline(time.Now().Add(backlogTime))
+// finish takes what waits in the backlog and closes.
+func (s *Server) finish(ctx context.Context, l listener) {
+	if err := l.Finish(ctx); err != nil {
+		s.log.Warn("closing a listener", "listener", l.name, "error", err)
+	}
 }
 
 // listenerKey is where a setting of a listener stands in the configuration.

@@ -242,7 +242,7 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	s.fail = fail
 	first := s.current.Load()
 	for _, l := range first.listeners {
-		s.serve(func() error { return s.proxy.Serve(l.Listener) })
+		s.accept(l)
 	}
 	s.carryOutEndpoints(nothing(), first)
 	keep, stopKeeping := context.WithCancel(context.Background())
@@ -269,10 +269,21 @@ func (s *Server) Run(ctx context.Context) (err error) {
 	return err
 }
 
-// serve runs a part of the daemon. One that fails ends the whole. Before Run there is nothing to do: it begins with
-// all parts that are there then.
+// begun says whether Run has begun. Before it nothing is served: Run serves all that is there then. The caller holds
+// changes.
+func (s *Server) begun() bool { return s.fail != nil }
+
+// accept takes the connections of a listener. The caller holds changes, and has seen that no drain has begun: the
+// connections of a drain are counted when it waits for them.
+func (s *Server) accept(l listener) {
+	if s.begun() {
+		s.proxy.Serve(l.Listener)
+	}
+}
+
+// serve runs a part of the daemon. One that fails ends the whole. The caller holds changes.
 func (s *Server) serve(part func() error) {
-	if s.fail == nil {
+	if !s.begun() {
 		return
 	}
 	s.running.Go(func() {
@@ -292,16 +303,11 @@ func (s *Server) drain() error {
 	ctx, cancel := s.unlessKilled(timeout)
 	defer cancel()
 	s.proxy.BeginDrain()
+	var finishing sync.WaitGroup
 	for _, l := range served.listeners {
-		stopAccepting(l)
+		finishing.Go(func() { s.finish(ctx, l) })
 	}
-	select {
-	case <-time.After(backlogTime):
-	case <-ctx.Done():
-	}
-	for _, l := range served.listeners {
-		l.Close()
-	}
+	finishing.Wait()
 	err := s.proxy.Drain(ctx)
 	switch {
 	case err == nil:

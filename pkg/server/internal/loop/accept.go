@@ -36,18 +36,21 @@ func (a *Acceptor) Loop() *Loop { return a.s.loop }
 func (a *Acceptor) Bind(t *Task) { a.s.Bind(t) }
 
 // Next waits for a connection and gives it to the loop that is chosen then. It fails with net.ErrClosed after Close and
-// with os.ErrDeadlineExceeded when the deadline has passed.
+// with os.ErrDeadlineExceeded when the deadline has passed and nothing waits in the backlog.
 func (a *Acceptor) Next(choose func() *Loop) (*Socket, error) {
 	d := &a.s.in
 	for {
 		d.mu.Lock()
-		if err := d.usable(); err != nil {
+		if !d.open {
 			d.mu.Unlock()
-			return nil, err
+			return nil, net.ErrClosed
 		}
 		fd, from, err := unix.Accept4(a.s.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		if err == unix.EAGAIN {
-			d.ready = false
+			if d.ready = false; d.late {
+				d.mu.Unlock()
+				return nil, os.ErrDeadlineExceeded
+			}
 			if err := a.s.wait(d); err != nil {
 				return nil, err
 			}
@@ -67,7 +70,7 @@ func (a *Acceptor) Next(choose func() *Loop) (*Socket, error) {
 	}
 }
 
-// SetDeadline ends Next at a time.
+// SetDeadline ends Next at a time, or as soon after it as nothing waits.
 func (a *Acceptor) SetDeadline(t time.Time) error { return a.s.SetReadDeadline(t) }
 
 // Close ends Next.

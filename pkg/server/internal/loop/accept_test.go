@@ -56,11 +56,25 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// Next ends with a deadline and with Close, and what was there before is given out.
+// Next ends with a deadline and with Close. What was there before the deadline is given out after it.
 func TestAcceptEnds(t *testing.T) {
 	g := start(t, 1)
-	_, a := accepting(t, g, "tcp", "127.0.0.1:0")
-	a.SetDeadline(time.Now().Add(time.Millisecond))
+	l, a := accepting(t, g, "tcp", "127.0.0.1:0")
+	for range 2 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+	}
+	a.SetDeadline(time.Unix(1, 0))
+	for range 2 {
+		s, err := a.Next(g.Pick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
 	if _, err := a.Next(g.Pick); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%v, want %v", err, os.ErrDeadlineExceeded)
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -36,6 +37,7 @@ type Listener struct {
 	closed  atomic.Bool
 	terms   atomic.Pointer[Terms]
 	retired atomic.Bool
+	over    chan struct{} // closed when no connection is accepted any more; nil before Serve
 	stats   listenerStats
 }
 
@@ -60,8 +62,28 @@ func NewListener(on *loop.Loop, socket net.Listener, file string, t Terms) (*Lis
 // Addr is where it listens.
 func (l *Listener) Addr() net.Addr { return l.addr }
 
-// SetDeadline ends accepting at a time.
-func (l *Listener) SetDeadline(t time.Time) error { return l.accepts.SetDeadline(t) }
+const (
+	// lateTime is how long a listener that finishes waits for connections whose handshake is under way.
+	lateTime = 20 * time.Millisecond
+	// mostLateTime bounds it together with what the kernel has accepted already, where clients do not stop coming.
+	mostLateTime = time.Second
+)
+
+// Finish takes what waits in the backlog, which would be reset otherwise, and closes the socket: after a few milliseconds
+// as a rule, after a second at most, and at once when ctx ends. It may be called while Serve's task runs, and not while
+// Serve does.
+func (l *Listener) Finish(ctx context.Context) error {
+	if l.over != nil {
+		l.accepts.SetDeadline(time.Now().Add(lateTime))
+		ctx, cancel := context.WithTimeout(ctx, mostLateTime)
+		defer cancel()
+		select {
+		case <-l.over:
+		case <-ctx.Done():
+		}
+	}
+	return l.Close()
+}
 
 // Close closes the socket. A second one does nothing.
 func (l *Listener) Close() error {

@@ -89,20 +89,19 @@ func (s *Server) wakeWaiting() {
 	s.room.Broadcast()
 }
 
-// Serve accepts connections until the listener is closed or its deadline has passed.
-func (s *Server) Serve(l *Listener) error {
+// Serve begins to accept connections, until the listener has finished or is closed; Drain waits for that. It is called
+// once for each listener, and no more once Drain is.
+func (s *Server) Serve(l *Listener) {
 	s.accepting.Add(1)
-	defer s.accepting.Done()
-	over := make(chan struct{})
+	l.over = make(chan struct{})
 	var t *loop.Task
 	t = l.accepts.Loop().NewTask(func() {
-		defer close(over)
+		defer s.accepting.Done()
+		defer close(l.over)
 		l.accepts.Bind(t)
 		s.accept(l, t)
 	})
 	t.Begin()
-	<-over
-	return nil
 }
 
 // accept is Serve's task.
