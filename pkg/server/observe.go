@@ -100,12 +100,13 @@ func memberCounts(st lb.Status) []metrics.Member {
 // houseTime is how often the house is kept: idle connections expire this late at most.
 const houseTime = time.Second
 
-// keepHouse closes connections that were idle for too long and looks for changed certificates.
+// keepHouse closes connections that were idle for too long, gives back memory, and looks for changed certificates.
 func (s *Server) keepHouse(ctx context.Context) {
 	tick := time.NewTicker(houseTime)
 	defer tick.Stop()
 	certificates := time.NewTicker(certificateTime)
 	defer certificates.Stop()
+	peaks := newMemory()
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,6 +115,7 @@ func (s *Server) keepHouse(ctx context.Context) {
 			served := s.current.Load()
 			served.pools.expire(now)
 			served.limits.forget(now)
+			peaks.look()
 			if err := s.logs.close(now.Add(-houseTime)); err != nil {
 				s.log.Warn("closing the access log that was written before", "error", err)
 			}

@@ -38,8 +38,10 @@ const (
 	atEnd
 )
 
-// Reset makes c ready for another body. It keeps the space of Trailers.
+// Reset makes c ready for another body. It keeps the space of Trailers, and nothing of the bytes
+// that they were read from.
 func (c *Chunked) Reset() {
+	clear(c.Trailers)
 	*c = Chunked{Trailers: c.Trailers[:0]}
 }
 

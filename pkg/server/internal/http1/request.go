@@ -49,8 +49,10 @@ type Request struct {
 	rewritten   []byte // holds a Path that does not stand in the target in one piece
 }
 
-// Reset makes r ready for the first Parse of a message. It keeps the space of Fields.
+// Reset makes r ready for the first Parse of a message. It keeps the space of Fields, and nothing of the bytes
+// that they were read from.
 func (r *Request) Reset() {
+	clear(r.Fields)
 	*r = Request{Fields: r.Fields[:0], rewritten: r.rewritten[:0]}
 }
 

@@ -31,8 +31,10 @@ type Response struct {
 	message
 }
 
-// Reset makes r ready for the first Parse of a message. It keeps the space of Fields.
+// Reset makes r ready for the first Parse of a message. It keeps the space of Fields, and nothing of the bytes
+// that they were read from.
 func (r *Response) Reset() {
+	clear(r.Fields)
 	*r = Response{Fields: r.Fields[:0]}
 }
 

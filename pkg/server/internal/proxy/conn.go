@@ -195,6 +195,7 @@ func (c *conn) next() awaited {
 	woken := c.parked // by something to read, the deadline, or the end
 	if c.parked = false; !woken {
 		if c.in.r < c.in.w {
+			c.x.leave()
 			c.first = false
 			return comes // pipelined
 		}

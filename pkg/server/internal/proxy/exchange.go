@@ -73,7 +73,6 @@ func (x *exchange) reset() {
 	x.config = cfg
 	x.started = c.clock()
 	x.now = x.started
-	x.req.Reset()
 	x.client, x.secure, x.trusted = c.peer, c.secure, false
 	x.idField = nil
 	x.runtime, x.pool, x.member, x.tries, x.headAt, x.further = nil, nil, "", 0, -1, 0
@@ -259,11 +258,18 @@ func (x *exchange) last(lease *lb.Lease, r result) {
 	x.reject(r.status, r.reason)
 }
 
-// leave lets go of what the request was served by: a connection that waits must not keep an old configuration and
-// its pools from being collected.
+// leave lets go of what the request was served by, and of what it said: a connection that waits must not keep an old
+// configuration and its pools from being collected, nor buffers that it has given back.
 func (x *exchange) leave() {
 	x.config, x.runtime, x.pool, x.wire.member = nil, nil, nil, nil
 	x.asked.Reset()
+	x.req.Reset()
+	x.resp.Reset()
+	if len(x.chunks.Trailers) > 0 || len(x.up.chunks.Trailers) > 0 {
+		x.chunks.Reset()
+		x.up.chunks.Reset()
+	}
+	x.said, x.idField, x.c.rec = said{}, nil, Record{}
 	x.target, x.login = small(x.target), small(x.login)
 }
 
